@@ -201,7 +201,7 @@ def _pictures(folder: Path, size: int) -> Iterator[Operation]:
         content = BytesIO()
         _picture(number).save(content, "PNG")
         names.append(hashlib.sha256(content.getvalue()).hexdigest())
-        path = store.path(names[-1])
+        path = Path(store.place(names[-1]))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.getvalue())
     yield Operation("stored", lambda run: store.put(_picture(size + run + 1)))

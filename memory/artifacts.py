@@ -20,7 +20,8 @@ import PIL.Image
 import PIL.ImageOps
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.home import storing, write_all_atomically, write_atomically
+from snellen.memory.picture_files import FOLDER as FOLDER
+from snellen.memory.picture_files import FolderFiles, PictureFiles, files_of
 from snellen.memory.picture_modes import Notice, bits_of, eight_bit
 from snellen.user_paths import user_path
 
@@ -28,13 +29,10 @@ from snellen.user_paths import user_path
 from snellen.values import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 MAX_PIXELS: Final = 50_000_000
 """Width times height above which a picture is refused before it is decoded."""
-
-FOLDER: Final = "artifacts"
-"""Where in a home the pictures are."""
 
 MAX_BYTES: Final = 100_000_000
 """Size of a file above which it is refused before it is read."""
@@ -46,6 +44,8 @@ _LOG: Final = logging.getLogger("snellen.pictures")
 _LOGGED: Final[set[str]] = set()
 _MOST_LOGGED: Final = 50
 _ID = re.compile(r"[0-9a-f]{64}")
+_ENDING: Final = ".png"
+_DAMAGED: Final = ".damaged"
 
 
 def is_picture_id(text: str) -> bool:
@@ -58,11 +58,14 @@ def _silent(_: str) -> None:
 
 
 class ArtifactStore:
-    """The pictures of one home, in ``<folder>/<two digits>/<id>.png``; safe for threads and processes."""
+    """Pictures, in files ``<two digits>/<id>.png``; safe for threads and processes.
 
-    def __init__(self, folder: Path) -> None:
-        """Keep pictures in ``folder``, which is made when the first one is stored."""
-        self.folder = Path(folder)
+    Args:
+        files: Where their files lie; a folder's path stands for the files in it.
+    """
+
+    def __init__(self, files: PictureFiles | Path) -> None:
+        self.files: PictureFiles = FolderFiles(files) if isinstance(files, Path) else files
 
     def put(self, picture: PIL.Image.Image) -> Picture:
         """Store a picture without its metadata; storing the same one again changes nothing, or mends its file.
@@ -74,7 +77,7 @@ class ArtifactStore:
             The reference; its id is the SHA-256 of the stored PNG.
 
         Raises:
-            MemoryTrouble: the disk is full or not writable.
+            MemoryTrouble: the disk is full or not writable, or a server refuses.
         """
         stored, content = encoded(picture)
         self.put_all({stored.id: content})
@@ -87,11 +90,9 @@ class ArtifactStore:
             contents: The PNG file of each by its id, as ``encoded`` returns them.
 
         Raises:
-            MemoryTrouble: the disk is full or not writable; some may be stored.
+            MemoryTrouble: the disk is full or not writable, or a server refuses; some may be stored.
         """
-        files = {self.path(identity): content for identity, content in contents.items()}
-        with storing(self.folder):
-            write_all_atomically({path: content for path, content in files.items() if not _holds(path, content)})
+        self.files.write_all({_name(identity): content for identity, content in contents.items()})
 
     def get(self, picture_id: str) -> PIL.Image.Image:
         """Return a stored picture, RGB or L, decoded.
@@ -99,9 +100,17 @@ class ArtifactStore:
         Raises:
             SnellenError: it is not in this store, or the file has been damaged.
         """
-        picture = PIL.Image.open(BytesIO(self.read(picture_id)), formats=("PNG",))
-        picture.load()
-        return picture
+        return _decoded(self.read(picture_id))
+
+    def get_all(self, picture_ids: Iterable[str]) -> dict[str, PIL.Image.Image]:
+        """Return stored pictures by their ids, each as ``get`` does; a server is asked for all of them at once.
+
+        Raises:
+            SnellenError: one is not in this store, or its file has been damaged.
+        """
+        names = {_name(one): one for one in picture_ids}
+        found = self.files.read_all(names)
+        return {one: _decoded(self._whole(one, found.get(name))) for name, one in names.items()}
 
     def read(self, picture_id: str) -> bytes:
         """Return the stored PNG file of a picture, as it is.
@@ -109,19 +118,7 @@ class ArtifactStore:
         Raises:
             SnellenError: it is not in this store, or the file has been damaged.
         """
-        path = self.path(picture_id)
-        if not path.is_file():
-            msg = f"The picture {picture_id[:12]} is not in {self.folder}; give its file again."
-            raise SnellenError(msg)
-        with storing(path):
-            content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() != picture_id:
-            msg = (
-                f"The stored picture {path} is damaged; give the picture again, which mends it, or run "
-                "`snellen memory verify`, which draws it again where that is possible."
-            )
-            raise SnellenError(msg)
-        return content
+        return self._whole(picture_id, self.files.read(_name(picture_id)))
 
     def is_whole(self, picture_id: str) -> bool:
         """Tell whether a picture is stored as it was given."""
@@ -132,19 +129,22 @@ class ArtifactStore:
         return True
 
     def ids(self) -> set[str]:
-        """Return the ids of the pictures that there are files of, damaged ones too."""
-        return {path.stem for path in self.folder.glob("*/*.png") if _ID.fullmatch(path.stem)}
+        """Return the ids of the pictures that there are files of, damaged ones too.
+
+        Raises:
+            MemoryTrouble: a server cannot be reached, or refuses.
+        """
+        stems = (name.rpartition("/")[2].removesuffix(_ENDING) for name in self.files.names() if name.endswith(_ENDING))
+        return set(filter(is_picture_id, stems))
 
     def take(self, picture_id: str, other: ArtifactStore) -> None:
         """Store a picture as another store has it.
 
         Raises:
-            MemoryTrouble: the disk is full or not writable.
+            MemoryTrouble: the disk is full or not writable, or a server refuses.
             SnellenError: the other store does not have it, or only damaged.
         """
-        content = other.read(picture_id)
-        with storing(self.folder):
-            write_atomically(self.path(picture_id), content)
+        self.put_all({picture_id: other.read(picture_id)})
 
     def set_aside(self, picture_id: str) -> None:
         """Take a picture away, so that whoever is given it stores it anew, until ``settle`` decides about it.
@@ -152,9 +152,7 @@ class ArtifactStore:
         Raises:
             MemoryTrouble: its file cannot be moved.
         """
-        path = self.path(picture_id)
-        with storing(path):
-            path.rename(_aside(path))
+        self.files.move(_name(picture_id), _aside(picture_id))
 
     def settle(self, picture_id: str, *, keep: bool) -> None:
         """Put a picture back that was set aside, or delete it.
@@ -162,23 +160,39 @@ class ArtifactStore:
         Raises:
             MemoryTrouble: its file cannot be moved or deleted.
         """
-        path = self.path(picture_id)
-        with storing(path):
-            if keep:
-                _aside(path).replace(path)
-            else:
-                _aside(path).unlink()
+        if keep:
+            self.files.move(_aside(picture_id), _name(picture_id))
+        else:
+            self.files.delete(_aside(picture_id))
 
-    def path(self, picture_id: str) -> Path:
-        """Return where a picture is, or would be, stored.
+    def put_damaged_away(self, picture_id: str) -> None:
+        """Keep a damaged file under the name that ``damaged_name`` tells.
+
+        Raises:
+            MemoryTrouble: it cannot be moved.
+        """
+        name = _name(picture_id)
+        self.files.move(name, f"{name}{_DAMAGED}")
+
+    def place(self, picture_id: str) -> str:
+        """Return where a picture is, or would be, stored: a path, or an address.
 
         Raises:
             BadInput: ``picture_id`` is not a SHA-256 in hexadecimal.
         """
-        if not _ID.fullmatch(picture_id):
-            msg = f"{picture_id[:80]!r} is not the id of a picture; ids are 64 hexadecimal digits."
-            raise BadInput(msg)
-        return self.folder / picture_id[:2] / f"{picture_id}.png"
+        return self.files.place(_name(picture_id))
+
+    def _whole(self, picture_id: str, content: bytes | None) -> bytes:
+        if content is None:
+            msg = f"The picture {picture_id[:12]} is not in {self.files.place('')}; give its file again."
+            raise SnellenError(msg)
+        if hashlib.sha256(content).hexdigest() != picture_id:
+            msg = (
+                f"The stored picture {self.place(picture_id)} is damaged; give the picture again, which mends it, or "
+                "run `snellen memory verify`, which draws it again where that is possible."
+            )
+            raise SnellenError(msg)
+        return content
 
     def ingest(self, path: Path | str, *, notice: Notice | None = None) -> Picture:
         """Read a user's picture file and store what it shows, upright and in 8-bit colour.
@@ -198,17 +212,40 @@ class ArtifactStore:
         return self.put(_read(_read_file(path), path, notice or _logged(str(path))))
 
 
-def _aside(path: Path) -> Path:
+def home_pictures(folder: Path) -> ArtifactStore:
+    """Return the pictures of a home, wherever they lie.
+
+    Args:
+        folder: The memory's home.
+
+    Raises:
+        BadInput: ``SNELLEN_STORE`` names no store that can be used.
+    """
+    return ArtifactStore(files_of(folder))
+
+
+def damaged_name(picture_id: str) -> str:
+    """Return the name by which the damaged file of a picture is kept, beside where the picture is stored."""
+    return f"{picture_id}{_ENDING}{_DAMAGED}"
+
+
+def _name(picture_id: str) -> str:
+    if not is_picture_id(picture_id):
+        msg = f"{picture_id[:80]!r} is not the id of a picture; ids are 64 hexadecimal digits."
+        raise BadInput(msg)
+    return f"{picture_id[:2]}/{picture_id}{_ENDING}"
+
+
+def _aside(picture_id: str) -> str:
     # Hidden: what a process was killed in the midst of is deleted like a file that was never written to its end.
-    return path.with_name(f".{path.name}.aside")
+    folder, name = _name(picture_id).split("/")
+    return f"{folder}/.{name}.aside"
 
 
-def _holds(path: Path, content: bytes) -> bool:
-    """Tell whether a file is what would be written to it: read at once, as that takes less than making a PNG."""
-    try:
-        return path.stat().st_size == len(content) and path.read_bytes() == content
-    except FileNotFoundError:
-        return False
+def _decoded(content: bytes) -> PIL.Image.Image:
+    picture = PIL.Image.open(BytesIO(content), formats=("PNG",))
+    picture.load()
+    return picture
 
 
 def encoded(picture: PIL.Image.Image) -> tuple[Picture, bytes]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snellen.memory.database_library import Database
+    from snellen.memory.statements import Statements
 
     Numbers = NDArray[np.int64]
     Embedding = Callable[[list[str]], NDArray[np.float32]]
@@ -90,7 +90,7 @@ class DemonstrationIndex:
         self._begin_vectors(0)
 
     def search(
-        self, db: Database, text: str, kind: str, *, correct: bool, sources: Collection[str] | None, most: int
+        self, db: Statements, text: str, kind: str, *, correct: bool, sources: Collection[str] | None, most: int
     ) -> list[tuple[int, float]]:
         """Return the numbers of the rows whose texts are nearest, with their cosines.
 
@@ -126,7 +126,7 @@ class DemonstrationIndex:
         order = near[np.lexsort((part.numbers[near], -found[near]))][:most]
         return list(zip(part.numbers[order].tolist(), found[order].tolist(), strict=True))
 
-    def refresh(self, db: Database) -> None:
+    def refresh(self, db: Statements) -> None:
         """Bring the file up to date, building it where it is missing or cannot be used.
 
         Raises:
@@ -155,7 +155,7 @@ class DemonstrationIndex:
         self._places: dict[bytes, int] = {}
         """The vectors there are, by the keys of their texts."""
 
-    def _refresh(self, db: Database, dimension: int) -> None:
+    def _refresh(self, db: Statements, dimension: int) -> None:
         """Hold exactly the rows of the database, and the vectors of their texts."""
         state = _state_of(db)
         if state == self._state and self._search.dimension == dimension:
@@ -263,7 +263,7 @@ def _keep_alone(file: VectorFile, kept: set[bytes]) -> None:
         file.write([keys[place] for place in remaining], vectors[remaining])
 
 
-def _state_of(db: Database) -> _State:
+def _state_of(db: Statements) -> _State:
     identity, deletions = db.execute("SELECT identity, deletions FROM demonstration_state").fetchone()
     (last,) = db.execute("SELECT MAX(number) FROM demonstrations").fetchone()
     return _State(identity, deletions, last or 0)

@@ -1,6 +1,6 @@
 """The pool of demonstrations: plans and programs that were right, and ones that were wrong (CLOVA, section 3.2).
 
-Rows live in SQLite and are never changed; their ids come from their content, so adding one twice adds it once. The
+Rows are never changed; their ids come from their content, so adding one twice adds it once. The
 search index is a cache beside them: it is checked before each search and extended when other processes added rows.
 """
 
@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+import threading
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.database_library import Database, Migrations
 from snellen.memory.demonstration_choice import Candidate, relevances, varied
 from snellen.memory.demonstration_faiss import EARLIER_INDEX
 from snellen.memory.demonstration_index import DemonstrationIndex
-from snellen.memory.tables import DatabaseTable
+from snellen.memory.demonstration_tables import DATABASE as DATABASE
+from snellen.memory.demonstration_tables import STEPS, migrations
+from snellen.memory.folder_lock import FolderLock
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence, Sized
+    from collections.abc import Callable, Collection, Mapping, Sequence, Sized
     from pathlib import Path
 
     from snellen.memory.demonstration_index import Embedding
+    from snellen.memory.statements import Statements
 
 Kind = Literal["plan", "program"]
 Failure = Literal["", "refused", "error", "empty", "contradiction", "wrong"]
@@ -31,8 +35,8 @@ Failure = Literal["", "refused", "error", "empty", "contradiction", "wrong"]
 contradict each other, or the answer is another one. Empty for what is right, and where nobody noted it.
 """
 
-DATABASE: Final = "demonstrations.sqlite"
 INDEX: Final = "demonstrations.vectors"
+LOCK: Final = f"{EARLIER_INDEX}.lock"
 SEED: Final = "seed"
 """The source of the demonstrations that Snellen comes with; all others were learned."""
 
@@ -40,52 +44,6 @@ _OF_ENTRIES: Final = frozenset({"instructions", "scene", "answer", "failure"})
 """Fields of a seed's entry that a demonstration has not, or that are set later."""
 _CANDIDATES: Final = 64  # the nearest of a part, among which a varied choice is made
 _KEPT: Final = 8_192  # demonstrations that an open pool remembers
-
-migrations = Migrations("demonstrations")
-
-
-@migrations(name="1_demonstrations")
-def _demonstrations(db: Database) -> None:
-    # AUTOINCREMENT: a number is never given out twice, so that in the index it means one row for ever.
-    db.execute(
-        """
-        CREATE TABLE demonstrations (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            id TEXT NOT NULL UNIQUE,
-            kind TEXT NOT NULL,
-            correct INTEGER NOT NULL,
-            instruction TEXT NOT NULL,
-            plan TEXT NOT NULL,
-            program TEXT NOT NULL,
-            critique TEXT NOT NULL,
-            family TEXT NOT NULL,
-            created TEXT NOT NULL,
-            source TEXT NOT NULL
-        )
-        """
-    )
-
-
-@migrations(name="2_loaded_seeds")
-def _loaded_seeds(db: Database) -> None:
-    db.table("loaded_seeds").create({"sha256": str, "loaded": str}, pk="sha256")
-
-
-@migrations(name="3_failures")
-def _failures(db: Database) -> None:
-    db.execute("ALTER TABLE demonstrations ADD COLUMN failure TEXT NOT NULL DEFAULT ''")
-
-
-@migrations(name="4_search")
-def _search(db: Database) -> None:
-    # A plan's programs are found by its instruction; an index of vectors is told when rows were deleted, by whomever.
-    db.execute("CREATE INDEX demonstrations_by_instruction ON demonstrations (instruction)")
-    db.execute("CREATE TABLE demonstration_state (identity TEXT NOT NULL, deletions INTEGER NOT NULL)")
-    db.execute("INSERT INTO demonstration_state VALUES (lower(hex(randomblob(8))), 0)")
-    db.execute(
-        "CREATE TRIGGER demonstrations_deleted AFTER DELETE ON demonstrations "
-        "BEGIN UPDATE demonstration_state SET deletions = deletions + 1; END"
-    )
 
 
 @dataclass(frozen=True)
@@ -110,6 +68,9 @@ class Demonstration:
     """``seed``, ``run``, or whoever else added it."""
     failure: Failure = ""
     """How it went wrong, where that was noted."""
+
+
+_COLUMNS: Final = tuple(field.name for field in fields(Demonstration))
 
 
 def demonstration(
@@ -154,8 +115,8 @@ def again(one: Demonstration) -> Demonstration:
     )
 
 
-class DemonstrationPool(DatabaseTable):
-    """The demonstrations of one home; safe for threads and for several processes at once."""
+class DemonstrationPool(StoreTable):
+    """The demonstrations of one home or store; safe for threads and for several processes at once."""
 
     def __init__(
         self,
@@ -180,10 +141,12 @@ class DemonstrationPool(DatabaseTable):
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
             SnellenError: the seeds are not a list of demonstrations.
         """
-        super().__init__(folder, DATABASE, migrations, lock=f"{EARLIER_INDEX}.lock")
-        self._index = DemonstrationIndex(folder / INDEX, embed, embedding, self.writing)
+        super().__init__(folder, DATABASE, migrations, STEPS, lock=LOCK)
+        # The vectors are those of this home, wherever the rows are.
+        self._index = DemonstrationIndex(folder / INDEX, embed, embedding, FolderLock(folder, LOCK).held)
+        self._searching = threading.RLock()
         self._constructs = constructs
-        self._kept: dict[int, Demonstration] = {}
+        self._kept: dict[str, Demonstration] = {}
         if seeds is not None and not self.is_read_only:
             self._load_seeds(seeds)
 
@@ -196,7 +159,8 @@ class DemonstrationPool(DatabaseTable):
         Raises:
             MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
         """
-        with self._rows() as rows, rows.atomic():
+        # One writer at a time: an index that has seen a number has seen all before it.
+        with self._transaction(exclusive=True) as rows:
             return _insert(rows, demonstrations)
 
     def nearest(
@@ -229,11 +193,11 @@ class DemonstrationPool(DatabaseTable):
         Raises:
             SnellenError: the pool was opened without an embedding.
         """
-        with self._thread_lock, self._rows() as rows:
+        with self._searching, self._reading() as rows:
             matches = self._index.search(
                 rows, instruction, kind, correct=correct, sources=sources, most=max(_CANDIDATES, 4 * k)
             )
-            there = self._numbered(rows, f"number IN ({_marks(matches)})", [number for number, _ in matches])
+            there = self._numbered(rows, _among("number", matches), [number for number, _ in matches])
             near = [(there[number], cosine) for number, cosine in matches if number in there]
             shown = self._subjects(rows, [one for one, _ in near])
             others = self._subjects(rows, beside)
@@ -246,7 +210,7 @@ class DemonstrationPool(DatabaseTable):
 
     def get(self, ids: Sequence[str]) -> list[Demonstration]:
         """Return the demonstrations with these ids, in this order; unknown ids are left out."""
-        found = {row.id: row for row in self._where(f"id IN ({_marks(ids)})", list(ids))}
+        found = {row.id: row for row in self._where(_among("id", ids), list(ids))}
         return [found[one] for one in ids if one in found]
 
     def made_from(self, plan: Demonstration) -> list[Demonstration]:
@@ -256,7 +220,7 @@ class DemonstrationPool(DatabaseTable):
 
     def all(self, *, source: str | None = None) -> list[Demonstration]:
         """Return every demonstration, or those of one source, the oldest first."""
-        return self._where("1", []) if source is None else self._where("source = ?", [source])
+        return self._where("1 = 1", []) if source is None else self._where("source = ?", [source])
 
     def learned(self) -> list[Demonstration]:
         """Return the demonstrations that did not come with Snellen, the oldest first."""
@@ -277,20 +241,20 @@ class DemonstrationPool(DatabaseTable):
             BadInput: nothing says what to forget.
             MemoryTrouble: the database cannot be written; nothing was forgotten.
         """
-        conditions = {
-            "id IN (SELECT value FROM json_each(?))": json.dumps(list(ids)) if ids else "",
-            "source = ?": source,
-            "source != ?": SEED if learned else "",
-        }
-        chosen = {condition: value for condition, value in conditions.items() if value}
-        if not chosen:
+        if not (ids or source or learned):
             msg = "Nothing was named to forget: give ids or a source, or say that all that was learned is meant."
             raise BadInput(msg)
-        with self._rows() as rows, rows.atomic():
-            query = f"DELETE FROM demonstrations WHERE {' AND '.join(chosen)}"  # noqa: S608 - our own conditions
-            count = int(rows.conn.execute(query, list(chosen.values())).rowcount)
+        conditions = {"source = ?": source, "source != ?": SEED if learned else ""}
+        chosen = {condition: value for condition, value in conditions.items() if value}
+        query = f"DELETE FROM demonstrations WHERE {' AND '.join(['1 = 1', *chosen])}"  # noqa: S608 - our own conditions
+        with self._transaction(exclusive=True) as rows:
+            if ids:
+                each = [(*chosen.values(), one) for one in sorted(set(ids))]
+                count = rows.executemany(f"{query} AND id = ?", each).rowcount
+            else:
+                count = rows.execute(query, list(chosen.values())).rowcount
         if count:
-            with self._rows() as rows:
+            with self._reading() as rows:
                 self._index.forget([row[0] for row in rows.execute("SELECT DISTINCT instruction FROM demonstrations")])
         return count
 
@@ -308,34 +272,35 @@ class DemonstrationPool(DatabaseTable):
         Raises:
             SnellenError: the pool was opened without an embedding.
         """
-        with self._thread_lock, self._rows() as rows:
+        with self._searching, self._reading() as rows:
             self._index.refresh(rows)
 
     def count(self) -> int:
         """Return how many demonstrations there are."""
-        with self._rows() as rows:
-            return int(rows.table("demonstrations").count)
+        with self._reading() as rows:
+            return int(rows.execute("SELECT COUNT(*) FROM demonstrations").fetchone()[0])
 
     def _where(self, condition: str, values: list[Any]) -> list[Demonstration]:
-        with self._rows() as rows:
+        with self._reading() as rows:
             return list(_numbered(rows, condition, values).values())
 
-    def _numbered(self, rows: Database, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
+    def _numbered(self, rows: Statements, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
         """Return demonstrations by their numbers, the oldest first; ones that were read before are not read again."""
-        query = f"SELECT number FROM demonstrations WHERE {condition} ORDER BY number"  # noqa: S608 - our own conditions
-        numbers = [number for (number,) in rows.execute(query, list(values))]
-        unread = [number for number in numbers if number not in self._kept]
-        known = self._kept | (_numbered(rows, f"number IN ({_marks(unread)})", unread) if unread else {})
-        found = {number: known[number] for number in numbers if number in known}
-        self._kept = known if len(known) <= _KEPT else found
+        query = f"SELECT number, id FROM demonstrations WHERE {condition} ORDER BY number"  # noqa: S608 - our own
+        there = dict(rows.execute(query, list(values)))
+        unread = [one for one in there.values() if one not in self._kept]
+        read = _numbered(rows, _among("id", unread), unread).values() if unread else ()
+        known = self._kept | {one.id: one for one in read}
+        found = {number: known[one] for number, one in there.items() if one in known}
+        self._kept = known if len(known) <= _KEPT else {one.id: one for one in found.values()}
         return found
 
-    def _subjects(self, rows: Database, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
+    def _subjects(self, rows: Statements, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
         """Return the constructs that demonstrations are about; those of a plan are those of its program."""
         if self._constructs is None or not shown:
             return [frozenset()] * len(shown)
         plans = list({one.instruction for one in shown if one.kind == "plan"})
-        of_plans = f"kind = 'program' AND instruction IN ({_marks(plans)})"
+        of_plans = f"kind = 'program' AND {_among('instruction', plans)}"
         written = self._numbered(rows, of_plans, plans).values() if plans else ()
         programs = {(one.instruction, one.correct, *one.plan): one.program for one in written}
         completed = [
@@ -347,37 +312,47 @@ class DemonstrationPool(DatabaseTable):
     def _load_seeds(self, path: Path) -> None:
         content = path.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
-        with self._rows() as rows:
-            if rows.table("loaded_seeds").count_where("sha256 = ?", [sha256]):
+        with self._reading() as rows:
+            if rows.execute("SELECT 1 FROM loaded_seeds WHERE sha256 = ?", [sha256]).fetchone():
                 return
         seeds = read_seeds(path)
-        with self._rows() as rows, rows.atomic():
+        with self._transaction(exclusive=True) as rows:
             _insert(rows, seeds)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            rows.conn.execute("INSERT OR IGNORE INTO loaded_seeds (sha256, loaded) VALUES (?, ?)", [sha256, now])
+            rows.execute(
+                "INSERT INTO loaded_seeds (sha256, loaded) VALUES (?, ?) ON CONFLICT DO NOTHING", [sha256, now]
+            )
 
 
-def _insert(rows: Database, demonstrations: Sequence[Demonstration]) -> int:
-    before = rows.conn.total_changes
-    for one in demonstrations:
-        fields = asdict(one) | {"correct": int(one.correct), "plan": json.dumps(one.plan, ensure_ascii=False)}
-        names = ", ".join(fields)
-        rows.conn.execute(
-            f"INSERT OR IGNORE INTO demonstrations ({names}) VALUES ({_marks(fields)})",  # noqa: S608 - our own names
-            list(fields.values()),
-        )
-    return rows.conn.total_changes - before
+def _insert(rows: Statements, demonstrations: Sequence[Demonstration]) -> int:
+    if not demonstrations:
+        return 0
+    query = (
+        f"INSERT INTO demonstrations ({', '.join(_COLUMNS)}) VALUES ({_marks(_COLUMNS)}) "  # noqa: S608 - our own names
+        "ON CONFLICT DO NOTHING"
+    )
+    return rows.executemany(query, [tuple(_to_row(one).values()) for one in demonstrations]).rowcount
 
 
-def _numbered(rows: Database, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
+def _numbered(rows: Statements, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
     """Return demonstrations by their numbers, the oldest first."""
-    found = rows.table("demonstrations").rows_where(condition, list(values), order_by="number")
-    return {row["number"]: _from_row(row) for row in found}
+    names = ", ".join(_COLUMNS)
+    query = f"SELECT number, {names} FROM demonstrations WHERE {condition} ORDER BY number"  # noqa: S608 - our own
+    found = rows.execute(query, list(values))
+    return {number: _from_row(dict(zip(_COLUMNS, fields, strict=True))) for number, *fields in found}
+
+
+def _to_row(one: Demonstration) -> Mapping[str, Any]:
+    return asdict(one) | {"correct": int(one.correct), "plan": json.dumps(one.plan, ensure_ascii=False)}
 
 
 def _from_row(row: dict[str, Any]) -> Demonstration:
-    fields = {name: value for name, value in row.items() if name != "number"}
-    return Demonstration(**fields | {"correct": bool(row["correct"]), "plan": json.loads(row["plan"])})
+    return Demonstration(**row | {"correct": bool(row["correct"]), "plan": json.loads(row["plan"])})
+
+
+def _among(column: str, values: Sized) -> str:
+    """Return the condition that a column has one of several values; none of no values."""
+    return f"{column} IN ({_marks(values)})" if len(values) else "1 = 0"
 
 
 def _marks(values: Sized) -> str:

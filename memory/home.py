@@ -7,6 +7,7 @@ it is written by this package alone; deleting the folder forgets everything and 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 HOME_VARIABLE = "SNELLEN_HOME"
+
+USERS = "users"
+"""The folder of an owner's home that has the homes of other users."""
 
 _CHOSEN: ContextVar[Path | None] = ContextVar("home", default=None)
 """The home of the work at hand, where it is not the process's: a server works for several users."""
@@ -116,6 +120,24 @@ def owners_home() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("snellen", appauthor=False))
+
+
+def home_name(folder: Path) -> tuple[str, str]:
+    """Return what a home is called where several homes lie beside each other, and what tells it from others so called.
+
+    Args:
+        folder: The home.
+
+    Returns:
+        Two empty texts for the owner's own home. The home of another user of a server is named by the user alone, so
+        that it is the same on every machine.
+    """
+    place = folder.absolute()
+    if place.parent.name == USERS:
+        return f"user_{place.name}", ""
+    if place.resolve() == owners_home().resolve():
+        return "", ""
+    return f"home_{place.name}", hashlib.sha256(str(place).encode()).hexdigest()[:16]
 
 
 @contextmanager

@@ -14,10 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,12 +24,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.memory.database_library import Database, Migrations
-from snellen.memory.home import connect, storing
+from snellen.memory.home import connect
 from snellen.memory.samples import DATABASE as SAMPLES
-from snellen.memory.tables import DatabaseTable
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from snellen.memory.statements import Statements
 
 DATABASE: Final = "ledger.sqlite"
 
@@ -92,6 +93,37 @@ def _answers(db: Database) -> None:
         ) WITHOUT ROWID
         """
     )
+
+
+STEPS: Final = (
+    """
+    CREATE TABLE entries (
+        number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        question TEXT NOT NULL,
+        source TEXT NOT NULL,
+        seed BIGINT NOT NULL,
+        investigation TEXT NOT NULL,
+        created TEXT NOT NULL,
+        UNIQUE (question, seed, investigation)
+    );
+    CREATE INDEX entries_seed ON entries (source, seed);
+    CREATE TABLE designs (
+        question TEXT NOT NULL,
+        seed BIGINT NOT NULL,
+        experiment BIGINT NOT NULL,
+        design TEXT NOT NULL,
+        PRIMARY KEY (question, seed, experiment)
+    );
+    CREATE TABLE older (investigation TEXT PRIMARY KEY);
+    CREATE TABLE answers (
+        property TEXT NOT NULL,
+        investigation TEXT NOT NULL,
+        holds BIGINT NOT NULL,
+        PRIMARY KEY (property, investigation)
+    )
+    """,
+)
+"""The same tables in Postgres. No investigation there is older than its ledger."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +201,8 @@ class Allotment:
     drawn: bool = False
 
 
-class Ledger(DatabaseTable):
-    """The ledger of one home; safe for threads and for several processes at once."""
+class Ledger(StoreTable):
+    """The ledger of one home or store; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
         """Open the ledger and bring it up to date; a new one notes the investigations that there are as older.
@@ -178,7 +210,7 @@ class Ledger(DatabaseTable):
         Raises:
             MemoryTrouble: The database is damaged, locked or read-only, or the disk is full.
         """
-        super().__init__(folder, DATABASE, migrations)
+        super().__init__(folder, DATABASE, migrations, STEPS)
 
     def open(self, question: LedgerQuestion, investigation: str, seed: int | None = None) -> Allotment:
         """Enter that a question is asked, and return its pictures. Entered twice, it is the same.
@@ -191,7 +223,7 @@ class Ledger(DatabaseTable):
         Raises:
             MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
         """
-        with self._writing() as rows:
+        with self._transaction(exclusive=True) as rows:
             self._rename(rows, question)
             chosen = self._own_seed(rows, question) if seed is None else seed
             entry = (question.id, _hash(question.source), chosen, investigation)
@@ -233,7 +265,7 @@ class Ledger(DatabaseTable):
         Raises:
             MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
         """
-        with self._writing() as rows:
+        with self._transaction(exclusive=True) as rows:
             self._rename(rows, question)
             chosen, turn = seed, 0
             while not self._is_first(rows, (question.id, chosen, experiment), design):
@@ -248,9 +280,10 @@ class Ledger(DatabaseTable):
         Raises:
             MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
         """
-        with self._writing() as rows:
+        with self._transaction(exclusive=True) as rows:
             rows.executemany(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
+                "INSERT INTO answers VALUES (?, ?, ?) "
+                "ON CONFLICT (property, investigation) DO UPDATE SET holds = excluded.holds",
                 [(one.id, investigation, int(one.holds)) for one in answers],
             )
             contrary = "SELECT investigation FROM answers WHERE property = ? AND holds <> ? AND investigation <> ?"
@@ -260,25 +293,29 @@ class Ledger(DatabaseTable):
             ]
 
     @staticmethod
-    def _rename(rows: sqlite3.Connection, question: LedgerQuestion) -> None:
+    def _rename(rows: Statements, question: LedgerQuestion) -> None:
         """Know by its id what was entered by its former one: an older ledger is that of the same questions."""
         if question.former_id == question.id:
             return
-        ids = (question.id, question.former_id)
-        rows.execute("UPDATE OR IGNORE entries SET question = ? WHERE question = ?", ids)
-        rows.execute("UPDATE OR IGNORE designs SET question = ? WHERE question = ?", ids)
+        for table, place in (("entries", "investigation"), ("designs", "experiment")):
+            known = f"SELECT 1 FROM {table} AS known WHERE known.question = ? AND known.seed = {table}.seed"  # noqa: S608
+            rows.execute(
+                f"UPDATE {table} SET question = ? WHERE question = ? "  # noqa: S608 - our own names
+                f"AND NOT EXISTS ({known} AND known.{place} = {table}.{place})",
+                (question.id, question.former_id, question.id),
+            )
 
     @staticmethod
-    def _is_first(rows: sqlite3.Connection, place: tuple[str, int, int], design: str) -> bool:
+    def _is_first(rows: Statements, place: tuple[str, int, int], design: str) -> bool:
         """Enter a design at a place that has none; tell whether it is the one that is there now."""
-        rows.execute("INSERT OR IGNORE INTO designs VALUES (?, ?, ?, ?)", (*place, design))
+        rows.execute("INSERT INTO designs VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*place, design))
         found = rows.execute(
             "SELECT design FROM designs WHERE question = ? AND seed = ? AND experiment = ?", place
         ).fetchone()
         return bool(found[0] == design)
 
     @staticmethod
-    def _own_seed(rows: sqlite3.Connection, question: LedgerQuestion) -> int:
+    def _own_seed(rows: Statements, question: LedgerQuestion) -> int:
         """Return the seed that a question was first asked with and no other question before it; else one of its own."""
         source = _hash(question.source)
         known = rows.execute(
@@ -297,26 +334,13 @@ class Ledger(DatabaseTable):
         return _seed(question.id, turn)
 
     @staticmethod
-    def _enter(rows: sqlite3.Connection, entry: tuple[str, str, int, str]) -> None:
+    def _enter(rows: Statements, entry: tuple[str, str, int, str]) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows.execute(
-            "INSERT OR IGNORE INTO entries (question, source, seed, investigation, created) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO entries (question, source, seed, investigation, created) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
             (*entry, now),
         )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that no other writer is in: what is read in it stays so until it ends."""
-        with storing(self.folder), closing(connect(self.folder / DATABASE)) as rows:
-            rows.isolation_level = None
-            rows.execute("BEGIN IMMEDIATE")
-            try:
-                yield rows
-            except BaseException:
-                # A full disk may have ended the transaction already.
-                rows.rollback()
-                raise
-            rows.execute("COMMIT")
 
 
 _NOT_MEANT: Final = re.compile(r"(?<!\w)-(?!\d)|-(?!\w)|\.(?!\d)|(?<=[^\W\d])\.")

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
 from snellen.memory.database_library import Database, Migrations
-from snellen.memory.tables import DatabaseTable
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +47,26 @@ def _details(db: Database) -> None:
     db.execute("ALTER TABLE samples ADD COLUMN details TEXT NOT NULL DEFAULT ''")
 
 
+STEPS: Final = (
+    """
+    CREATE TABLE samples (
+        investigation TEXT NOT NULL,
+        experiment BIGINT NOT NULL,
+        round BIGINT NOT NULL,
+        arm BIGINT NOT NULL,
+        picture TEXT NOT NULL,
+        plain TEXT NOT NULL,
+        label TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        rejected BIGINT NOT NULL,
+        details TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (investigation, experiment, round, arm)
+    )
+    """,
+)
+"""The same table in Postgres."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """One picture of an experiment.
@@ -76,8 +96,8 @@ class Sample:
     details: str = ""
 
 
-class SampleTable(DatabaseTable):
-    """The samples of one home; safe for threads and for several processes at once."""
+class SampleTable(StoreTable):
+    """The samples of one home or store; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
         """Open the table and bring it up to date.
@@ -85,7 +105,7 @@ class SampleTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
         """
-        super().__init__(folder, DATABASE, migrations)
+        super().__init__(folder, DATABASE, migrations, STEPS)
 
     def add(self, samples: Iterable[Sample]) -> None:
         """Store samples, all or none; those that are there already stay as they are.
@@ -93,10 +113,10 @@ class SampleTable(DatabaseTable):
         Raises:
             MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
         """
-        with self._rows() as rows, rows.atomic():
+        with self._transaction() as rows:
             marks = ", ".join("?" * len(Sample.__dataclass_fields__))
-            query = f"INSERT OR IGNORE INTO samples VALUES ({marks})"  # noqa: S608 - a number of marks
-            rows.conn.executemany(query, [astuple(sample) for sample in samples])
+            query = f"INSERT INTO samples VALUES ({marks}) ON CONFLICT DO NOTHING"  # noqa: S608 - a number of marks
+            rows.executemany(query, [astuple(sample) for sample in samples])
 
     def copy(self, investigation: str, name: str, *, before: int = sys.maxsize) -> None:
         """Give another investigation the samples of this one; those that it has already stay as they are.
@@ -111,13 +131,13 @@ class SampleTable(DatabaseTable):
         """
         columns = ", ".join(list(Sample.__dataclass_fields__)[1:])
         chosen = f"SELECT ?, {columns} FROM samples WHERE investigation = ? AND experiment < ?"  # noqa: S608
-        with self._rows() as rows, rows.atomic():
-            rows.conn.execute(f"INSERT OR IGNORE INTO samples {chosen}", (name, investigation, before))
+        with self._transaction() as rows:
+            rows.execute(f"INSERT INTO samples {chosen} ON CONFLICT DO NOTHING", (name, investigation, before))
 
     def damaged(self) -> list[tuple[str, int, int, int]]:
         """Return the keys of samples that cannot be what was stored: investigation, experiment, round and arm."""
-        with self._rows() as rows:
-            return [tuple(row[:4]) for row in rows.conn.execute("SELECT * FROM samples") if not _is_whole(Sample(*row))]
+        with self._reading() as rows:
+            return [tuple(row[:4]) for row in rows.execute("SELECT * FROM samples") if not _is_whole(Sample(*row))]
 
     def forget(self, keys: Iterable[tuple[str, int, int, int]]) -> None:
         """Delete single samples.
@@ -126,19 +146,19 @@ class SampleTable(DatabaseTable):
             MemoryTrouble: the database cannot be written; nothing was deleted.
         """
         query = "DELETE FROM samples WHERE investigation = ? AND experiment = ? AND round = ? AND arm = ?"
-        with self._rows() as rows, rows.atomic():
-            rows.conn.executemany(query, list(keys))
+        with self._transaction() as rows:
+            rows.executemany(query, list(keys))
 
     def pictures(self) -> dict[str, str]:
         """Return for each picture of a sample an investigation that has it."""
         query = "SELECT picture, investigation FROM samples UNION ALL SELECT plain, investigation FROM samples"
-        with self._rows() as rows:
-            return {str(picture): str(name) for picture, name in rows.conn.execute(query) if picture}
+        with self._reading() as rows:
+            return {str(picture): str(name) for picture, name in rows.execute(query) if picture}
 
     def albums(self) -> set[str]:
         """Return the names that samples are kept by."""
-        with self._rows() as rows:
-            return {str(name) for (name,) in rows.conn.execute("SELECT DISTINCT investigation FROM samples")}
+        with self._reading() as rows:
+            return {str(name) for (name,) in rows.execute("SELECT DISTINCT investigation FROM samples")}
 
     def forget_albums(self, names: Iterable[str]) -> int:
         """Delete all samples that are kept by some names; return how many there were.
@@ -146,20 +166,20 @@ class SampleTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database cannot be written; nothing was deleted.
         """
-        with self._rows() as rows, rows.atomic():
-            query = "DELETE FROM samples WHERE investigation IN (SELECT value FROM json_each(?))"
-            return int(rows.conn.execute(query, [json.dumps(list(names))]).rowcount)
+        with self._transaction() as rows:
+            query = "DELETE FROM samples WHERE investigation = ?"
+            return sum(rows.execute(query, (name,)).rowcount for name in sorted(set(names)))
 
     def count(self) -> int:
         """Return how many samples there are."""
-        with self._rows() as rows:
-            return int(rows.conn.execute("SELECT COUNT(*) FROM samples").fetchone()[0])
+        with self._reading() as rows:
+            return int(rows.execute("SELECT COUNT(*) FROM samples").fetchone()[0])
 
     def of(self, investigation: str, experiment: int) -> list[Sample]:
         """Return the samples of an experiment, round by round, in the order of the arms."""
         query = "SELECT * FROM samples WHERE investigation = ? AND experiment = ? ORDER BY round, arm"
-        with self._rows() as rows:
-            return [Sample(*row) for row in rows.conn.execute(query, (investigation, experiment))]
+        with self._reading() as rows:
+            return [Sample(*row) for row in rows.execute(query, (investigation, experiment))]
 
 
 def _is_whole(sample: Sample) -> bool:

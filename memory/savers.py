@@ -32,6 +32,14 @@ _MOVED_MODULE: Final = (ormsgpack.packb("graphs.states"), ormsgpack.packb("snell
 
 _TABLES: Final = ("writes", "checkpoints")
 # A damaged row has no run, and must not keep the others from being deleted.
+_WRITES: Final = (
+    "SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value FROM writes "
+    "WHERE thread_id = ?"
+)
+_WRITING: Final = (
+    "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, "
+    "value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _DELETED: Final = (
     "DELETE FROM {table} WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT thread_id, checkpoint_ns, "
     "checkpoint_id FROM checkpoints WHERE CASE WHEN json_valid(CAST(metadata AS TEXT)) THEN "
@@ -172,6 +180,16 @@ class HomeSaver(AsyncSqliteSaver, SynchronousMethods):
         both = (str(target_thread_id), str(source_thread_id))
         await self._change(*((statement, both) for statement in _COPIED))
 
+    async def writes_of(self, thread: str) -> list[tuple[Any, ...]]:
+        """Return what the steps of a thread gave, as the rows that ``copy_writes`` takes."""
+        await self.setup()
+        async with self.lock, self.conn.execute(_WRITES, [thread]) as found:
+            return [tuple(row) for row in await found.fetchall()]
+
+    async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Save what steps gave in another database."""
+        await self._change(*((_WRITING, row) for row in rows))
+
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
         """Delete threads, or all but the latest checkpoint of each of their namespaces.
 
@@ -190,7 +208,7 @@ class HomeSaver(AsyncSqliteSaver, SynchronousMethods):
                     raise NotImplementedError(msg)
             await self._change(*((_PRUNED.format(table=table), (thread, thread)) for table in _TABLES))
 
-    async def _change(self, *statements: tuple[str, tuple[str, ...]]) -> None:
+    async def _change(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
         """Do all or nothing."""
         await self.setup()
         async with self.lock:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from snellen.memory.artifacts import ArtifactStore, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import PIL.Image
 
@@ -22,7 +22,7 @@ class StagedPictures(ArtifactStore):
     """
 
     def __init__(self, store: ArtifactStore) -> None:
-        super().__init__(store.folder)
+        super().__init__(store.files)
         self._staged: dict[str, bytes] = {}
 
     @property
@@ -35,6 +35,10 @@ class StagedPictures(ArtifactStore):
         stored, content = encoded(picture)
         self._staged[stored.id] = content
         return stored
+
+    def get_all(self, picture_ids: Iterable[str]) -> dict[str, PIL.Image.Image]:
+        """Return pictures, from memory or from the store; see ``ArtifactStore.get_all``."""
+        return {one: self.get(one) for one in picture_ids}
 
     def read(self, picture_id: str) -> bytes:
         """Return the PNG file of a picture, from memory or from the store; see ``ArtifactStore.read``."""

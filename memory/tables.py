@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Final
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from snellen.memory.database_library import Database
-from snellen.memory.home import MemoryTrouble, connect, is_read_only, storing
+from snellen.memory.folder_lock import FolderLock
+from snellen.memory.home import connect, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from snellen.memory.database_library import Migrations
-
-_LOCK_SECONDS: Final = 60.0
 
 
 class DatabaseTable:
@@ -37,36 +34,21 @@ class DatabaseTable:
     def __init__(self, folder: Path, database: str, migrations: Migrations, *, lock: str = "") -> None:
         self.folder, self.path = folder, folder / database
         self._migrations = migrations
-        self._thread_lock = threading.RLock()
-        self._file_lock = FileLock(folder / (lock or f"{database}.lock"), thread_local=False)
-        self.is_read_only = folder.is_dir() and is_read_only(folder)
+        self._lock = FolderLock(folder, lock or f"{database}.lock")
+        self.is_read_only = self._lock.is_read_only
         if self.is_read_only:
             return
         # One process at a time: two would both find a migration pending, and the second would fail at it.
         with self.writing(), self._rows() as rows:
             self._upgrade(rows)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """Keep all others from writing who ask for it as well, in this process and elsewhere.
 
         Raises:
             MemoryTrouble: another process has held it for a minute, or the folder is not writable.
         """
-        if self.is_read_only:  # nobody here can write, so that nobody need be kept from it
-            yield
-            return
-        with storing(self.folder), self._thread_lock:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            try:
-                self._file_lock.acquire(timeout=_LOCK_SECONDS)
-            except Timeout as error:
-                msg = f"The memory at {self.folder} is being written by another process; try again when it has done."
-                raise MemoryTrouble(msg) from error
-            try:
-                yield
-            finally:
-                self._file_lock.release()
+        return self._lock.held()
 
     @contextmanager
     def _rows(self) -> Iterator[Database]:
@@ -93,10 +75,35 @@ class DatabaseTable:
                 connection.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the database for one change, all of it or nothing."""
-        with self._rows() as rows, rows.atomic():
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open the database to read from it.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or out of reach.
+        """
+        with self._rows() as rows:
             yield rows.conn
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open the database for one change, all of it or nothing.
+
+        Args:
+            exclusive: Let no other writer in meanwhile: what is read inside the block stays so until it ends.
+
+        Raises:
+            MemoryTrouble: the disk is full, or the database is damaged, read-only, locked or out of reach.
+        """
+        with storing(self.path), closing(self._connected()) as connection:
+            connection.isolation_level = None
+            connection.execute("BEGIN IMMEDIATE" if exclusive else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                connection.rollback()
+                raise
 
     def _connected(self, *, any_thread: bool = False) -> sqlite3.Connection:
         """Open the database; where nothing can be written and it is not up to date, a copy in memory that is.

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.artifacts import home_pictures
 from snellen.memory.checkpoints import DATABASE, checkpoints, in_sqlite, serializer
 from snellen.memory.conversations import DATABASE as CONVERSATIONS
 from snellen.memory.conversations import ConversationTable
@@ -23,6 +23,7 @@ from snellen.memory.postgres.server import chosen_server, contents
 from snellen.memory.prompts.rows import DATABASE as PROMPTS
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import SampleTable
+from snellen.memory.store_tables import is_there
 from snellen.memory.thread_locks import BeingRun, holder_of, running
 from snellen.memory.thread_summaries import DATABASE as SUMMARIES
 from snellen.memory.thread_summaries import ThreadSummaryTable
@@ -124,13 +125,13 @@ def _delete_samples(folder: Path, albums: frozenset[str]) -> tuple[int, frozense
 
 
 def _delete_trials(folder: Path, pictures: frozenset[str]) -> int:
-    return TrialTable(folder).forget_about(pictures) if pictures and (folder / TRIALS).exists() else 0
+    return TrialTable(folder).forget_about(pictures) if pictures and is_there(folder, TRIALS) else 0
 
 
 def _delete_pictures(folder: Path, pictures: frozenset[str]) -> int:
     """Delete those pictures that nothing refers to any more."""
-    store = ArtifactStore(folder / FOLDER)
-    unused = {one for one in pictures if one in store.ids()} - _referred(folder)
+    store = home_pictures(folder)
+    unused = (pictures & store.ids()) - _referred(folder)
     for one in unused:
         store.set_aside(one)
     # A run that began meanwhile may have been given one of them, and have found its file still there.
@@ -143,9 +144,9 @@ def _delete_pictures(folder: Path, pictures: frozenset[str]) -> int:
 def _referred(folder: Path) -> set[str]:
     """Return the pictures that anything in a home refers to."""
     pictures = set(_contents(folder, lambda _: True, frozenset()).pictures)
-    if (folder / SAMPLES).exists():
+    if is_there(folder, SAMPLES):
         pictures |= set(SampleTable(folder).pictures())
-    if (folder / TRIALS).exists():
+    if is_there(folder, TRIALS):
         pictures |= TrialTable(folder).pictures()
     if (folder / PROMPTS).exists():
         with storing(folder), closing(connect(folder / PROMPTS)) as connection:
@@ -155,7 +156,7 @@ def _referred(folder: Path) -> set[str]:
 
 def _albums_of(names: tuple[str, ...], folder: Path) -> frozenset[str]:
     """Return the names that samples of these threads are kept by."""
-    if not (folder / SAMPLES).exists():
+    if not is_there(folder, SAMPLES):
         return frozenset()
     prefixes = tuple(f"{name[:_LONGEST].rstrip('._-')}." for name in names)
     return frozenset(

@@ -11,15 +11,17 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.memory.database_library import Database, Migrations
-from snellen.memory.tables import DatabaseTable
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
-    from sqlite3 import Connection
+
+    from snellen.memory.statements import Statements
 
 DATABASE: Final = "trials.sqlite"
 _AT_ONCE: Final = 500
@@ -68,6 +70,32 @@ def _times(db: Database) -> None:
         )
         """
     )
+
+
+STEPS: Final = (
+    """
+    CREATE TABLE trials (
+        id TEXT PRIMARY KEY,
+        model TEXT NOT NULL,
+        pictures TEXT NOT NULL,
+        question TEXT NOT NULL,
+        choices TEXT NOT NULL,
+        scores TEXT NOT NULL,
+        basis TEXT NOT NULL,
+        said TEXT NOT NULL,
+        created TEXT NOT NULL,
+        digest TEXT NOT NULL
+    );
+    CREATE TABLE times (
+        number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        model TEXT NOT NULL,
+        pictures BIGINT NOT NULL,
+        ranked BIGINT NOT NULL,
+        seconds DOUBLE PRECISION NOT NULL
+    )
+    """,
+)
+"""The same tables in Postgres."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +155,8 @@ class TrialTime:
     seconds: float
 
 
-class TrialTable(DatabaseTable):
-    """The trials of one home; safe for threads and for several processes at once."""
+class TrialTable(StoreTable):
+    """The trials of one home or store; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
         """Open the table and bring it up to date.
@@ -136,7 +164,7 @@ class TrialTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
         """
-        super().__init__(folder, DATABASE, migrations)
+        super().__init__(folder, DATABASE, migrations, STEPS)
 
     def add(self, trials: Iterable[Trial], times: Iterable[TrialTime] = ()) -> int:
         """Store trials, all or none; of those that are there already the first measurement stays.
@@ -152,14 +180,13 @@ class TrialTable(DatabaseTable):
             MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        values = [_values(trial, now) for trial in trials]
-        query = f"INSERT OR IGNORE INTO trials VALUES ({', '.join('?' * 10)})"  # noqa: S608 - a number of marks
-        with self._rows() as rows, rows.atomic():
-            before = rows.conn.total_changes
-            rows.conn.executemany(query, values)
-            added = int(rows.conn.total_changes - before)
-            for one in times:
-                _note_time(rows.conn, one)
+        # In one order: two machines that store the same would otherwise wait for each other.
+        values = sorted((_values(trial, now) for trial in trials), key=itemgetter(0))
+        query = f"INSERT INTO trials VALUES ({', '.join('?' * 10)}) ON CONFLICT DO NOTHING"  # noqa: S608 - marks
+        with self._transaction() as rows:
+            added = rows.executemany(query, values).rowcount if values else 0
+            for one in sorted(times, key=lambda time: time.model):
+                _note_time(rows, one)
             return added
 
     def get(self, keys: Sequence[TrialKey]) -> dict[TrialKey, Trial]:
@@ -167,11 +194,11 @@ class TrialTable(DatabaseTable):
         by_id = {key.id: key for key in keys}
         trials: dict[TrialKey, Trial] = {}
         ids = list(by_id)
-        with self._rows() as rows:
+        with self._reading() as rows:
             for begun in range(0, len(ids), _AT_ONCE):
                 part = ids[begun : begun + _AT_ONCE]
                 query = f"SELECT * FROM trials WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
-                for row in rows.conn.execute(query, part):
+                for row in rows.execute(query, part):
                     key = by_id[row[0]]
                     trials[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
         return trials
@@ -185,16 +212,16 @@ class TrialTable(DatabaseTable):
             ranked: Whether choices are ranked.
         """
         query = "SELECT seconds FROM times WHERE model = ? AND pictures = ? AND ranked = ? ORDER BY number"
-        with self._rows() as rows:
-            return [float(one) for (one,) in rows.conn.execute(query, (model, pictures, ranked))]
+        with self._reading() as rows:
+            return [float(one) for (one,) in rows.execute(query, (model, pictures, int(ranked)))]
 
     def damaged_ids(self) -> list[str]:
         """Return the ids of trials that are not what was measured, as their ids and digests tell.
 
         Of trials of earlier versions, which have no digest, what was answered is only read.
         """
-        with self._rows() as rows:
-            return [str(row[0]) for row in rows.conn.execute("SELECT * FROM trials") if not _is_whole(row)]
+        with self._reading() as rows:
+            return [str(row[0]) for row in rows.execute("SELECT * FROM trials") if not _is_whole(row)]
 
     def forget(self, ids: Sequence[str]) -> int:
         """Delete trials, so that they are asked again where they are needed; return how many there were.
@@ -202,9 +229,8 @@ class TrialTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database cannot be written; nothing was deleted.
         """
-        with self._rows() as rows, rows.atomic():
-            query = "DELETE FROM trials WHERE id IN (SELECT value FROM json_each(?))"
-            return int(rows.conn.execute(query, [json.dumps(list(ids))]).rowcount)
+        with self._transaction() as rows:
+            return _delete(rows, ids)
 
     def forget_about(self, pictures: Iterable[str]) -> int:
         """Delete the trials about any of some pictures; return how many there were.
@@ -212,33 +238,37 @@ class TrialTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database cannot be written; nothing was deleted.
         """
-        about = "SELECT 1 FROM json_each(trials.pictures) WHERE value IN (SELECT value FROM json_each(?))"
-        with self._rows() as rows, rows.atomic():
-            query = f"DELETE FROM trials WHERE EXISTS ({about})"  # noqa: S608 - our own condition
-            return int(rows.conn.execute(query, [json.dumps(list(pictures))]).rowcount)
+        gone = set(pictures)
+        with self._transaction() as rows:
+            all_of_them = rows.execute("SELECT id, pictures FROM trials")
+            return _delete(rows, [one for one, about in all_of_them if not gone.isdisjoint(_pictures(about))])
 
     def pictures(self) -> set[str]:
         """Return the pictures that trials are about."""
-        with self._rows() as rows:
-            query = "SELECT DISTINCT value FROM trials, json_each(trials.pictures)"
-            return {str(one) for (one,) in rows.conn.execute(query)}
+        with self._reading() as rows:
+            found = rows.execute("SELECT DISTINCT pictures FROM trials").fetchall()
+        return {one for (about,) in found for one in _pictures(about)}
 
     def count(self, model: str = "") -> int:
         """Return how many trials there are, of one model or of all."""
         where, values = ("WHERE model = ?", [model]) if model else ("", [])
-        with self._rows() as rows:
+        with self._reading() as rows:
             query = f"SELECT COUNT(*) FROM trials {where}"  # noqa: S608 - our own condition
-            return int(rows.conn.execute(query, values).fetchone()[0])
+            return int(rows.execute(query, values).fetchone()[0])
 
 
-def _note_time(connection: Connection, time: TrialTime) -> None:
-    kind = (time.model, len(time.key.pictures), bool(time.key.choices))
+def _delete(rows: Statements, ids: Sequence[str]) -> int:
+    if not ids:
+        return 0
+    return rows.executemany("DELETE FROM trials WHERE id = ?", [(one,) for one in sorted(ids)]).rowcount
+
+
+def _note_time(rows: Statements, time: TrialTime) -> None:
+    kind = (time.model, len(time.key.pictures), int(bool(time.key.choices)))
     same = "model = ? AND pictures = ? AND ranked = ?"
     latest = f"SELECT number FROM times WHERE {same} ORDER BY number DESC LIMIT {_TIMES_KEPT}"  # noqa: S608 - our own
-    connection.execute(
-        "INSERT INTO times (model, pictures, ranked, seconds) VALUES (?, ?, ?, ?)", (*kind, time.seconds)
-    )
-    connection.execute(f"DELETE FROM times WHERE {same} AND number NOT IN ({latest})", kind * 2)  # noqa: S608 - our own
+    rows.execute("INSERT INTO times (model, pictures, ranked, seconds) VALUES (?, ?, ?, ?)", (*kind, time.seconds))
+    rows.execute(f"DELETE FROM times WHERE {same} AND number NOT IN ({latest})", kind * 2)  # noqa: S608 - our own
 
 
 def _values(trial: Trial, now: str) -> tuple[Any, ...]:
@@ -270,6 +300,14 @@ def _is_whole(row: Sequence[Any]) -> bool:
         return key.id == identity and digest in {"", _digest(values)}
     except (ValueError, TypeError):
         return False
+
+
+def _pictures(written: str) -> list[str]:
+    """Read which pictures a trial is about; a damaged one is about none, and named by who checks it."""
+    try:
+        return [str(one) for one in json.loads(written)]
+    except (ValueError, TypeError):
+        return []
 
 
 def _scores(written: str) -> tuple[tuple[float, ...], ...]:

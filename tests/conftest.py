@@ -26,6 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SNELLEN_HOME", str(folder))
     monkeypatch.setenv("SNELLEN_RESIDENT", "off")
     monkeypatch.delenv("SNELLEN_CHECKPOINTS", raising=False)
+    monkeypatch.delenv("SNELLEN_STORE", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("snellen.memory.thread_locks._myself", Holder(interface="snellen"))
     # A loaded machine would see signs of life in every test that looks at what is said.
@@ -52,3 +53,19 @@ def in_postgres(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> st
     address = postgres.new_database(f"test_{uuid4().hex}")
     monkeypatch.setenv("SNELLEN_CHECKPOINTS", address)
     return address
+
+
+@pytest.fixture
+def in_store(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keep the memory of a test in a store of its own; return its address."""
+    address = postgres.new_database(f"test_{uuid4().hex}")
+    monkeypatch.setenv("SNELLEN_STORE", address)
+    return address
+
+
+@pytest.fixture(params=["home", "store"])
+def memory_place(request: pytest.FixtureRequest) -> str:
+    """Keep the memory of a test in its home, and once more in a store."""
+    if request.param == "store":
+        request.getfixturevalue("in_store")
+    return str(request.param)

@@ -64,6 +64,11 @@ _COPYING: Final = (
     ),
 )
 
+_WRITES: Final = (
+    "SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob "
+    "FROM checkpoint_writes WHERE thread_id = %s"
+)
+
 # What the pool says in the log about a server that is gone is told by the error that follows, in our own words.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
@@ -128,8 +133,14 @@ class FencedSaver(AsyncPostgresSaver, SynchronousMethods):
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
         await super().aprune(thread_ids, strategy="delete" if strategy in DELETE else strategy)
 
+    async def writes_of(self, thread: str) -> list[tuple[Any, ...]]:
+        """Return what the steps of a thread gave, as the rows that ``copy_writes`` takes."""
+        async with self._cursor() as cursor:
+            await cursor.execute(_WRITES, [thread])
+            return [tuple(row.values()) for row in await cursor.fetchall()]
+
     async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Save what steps gave in another database, in the order of columns that its own rows have."""
+        """Save what steps gave in another database."""
         async with self._cursor(pipeline=True) as cursor:
             await cursor.executemany(self.UPSERT_CHECKPOINT_WRITES_SQL, rows)
 

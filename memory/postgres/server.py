@@ -1,6 +1,6 @@
 """The Postgres server of a home: its address, the schema of each home, and one sentence for each trouble with it.
 
-Several machines share the threads of one database; the owner's home uses the schema that the address leads to, every
+Several machines share one database; the owner's home uses the schema that the address leads to, every
 other home a schema of its own beside it.
 """
 
@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
-from snellen.memory.home import MemoryTrouble, owners_home
+from snellen.memory.home import MemoryTrouble, home_name
+from snellen.memory.store import DATABASE_SCHEMES, STORE_VARIABLE, store_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +31,6 @@ CHECKPOINTS_VARIABLE: Final = "SNELLEN_CHECKPOINTS"
 PATIENCE_SECONDS: Final = 10.0
 """How long a server may take to answer when a connection is opened."""
 
-_USERS: Final = "users"
-"""The folder of an owner's home that has the homes of other users."""
-_SCHEMES: Final = ("postgresql://", "postgres://")
 _SETUP_SECONDS: Final = 60.0
 _SETUP_LOCK: Final = "setup"
 _NAME_LETTERS: Final = 24
@@ -60,13 +58,15 @@ CREATE TABLE IF NOT EXISTS snellen_holders (
 """
 
 _REMEDIES: Final = {
-    "28": f"it refuses the user or the password; mend {CHECKPOINTS_VARIABLE}",
-    "3D000": f"there is no such database; create it, or mend {CHECKPOINTS_VARIABLE}",
+    "28": "it refuses the user or the password; mend {variable}",
+    "3D000": "there is no such database; create it, or mend {variable}",
     "3F000": "the address leads to no schema that exists; create the one that its search_path names",
     "42501": "its user may not do this; grant it CREATE on the database and on its schema",
-    "25006": f"it is read-only; name the primary server in {CHECKPOINTS_VARIABLE}",
+    "25006": "it is read-only; name the primary server in {variable}",
     "53100": "its disk is full; free some space and try again",
     "53300": "it has no connection left; end other programs, or raise its max_connections",
+    "40P01": "another process wrote the same at the same time; nothing was stored here, try again",
+    "55P03": "another process kept it locked for a minute; try again when that has finished",
     "57": "the connection was ended by the server; what was saved before is still there, try again when it is back",
 }
 """What to do, by the beginning of the error's SQLSTATE."""
@@ -74,48 +74,65 @@ _REMEDIES: Final = {
 
 @dataclass(frozen=True)
 class Server:
-    """The address of the database of checkpoints.
+    """The address of a database.
 
     Attributes:
         address: As libpq reads it, with the password: never to be shown.
         place: As sentences name it, without user and password.
+        variable: The environment variable that names it.
     """
 
     address: str = field(repr=False)
     place: str
+    variable: str
 
 
 def chosen_server() -> Server | None:
-    """Return the server that ``SNELLEN_CHECKPOINTS`` names; None where checkpoints lie in SQLite.
+    """Return the server that has the checkpoints: that of ``SNELLEN_CHECKPOINTS``, else that of the store.
+
+    Returns:
+        None where checkpoints lie in SQLite.
 
     Raises:
-        BadInput: the variable names no Postgres, or the extra ``postgres`` is not installed.
+        BadInput: a variable names no Postgres, or the extra ``postgres`` is not installed.
     """
     chosen = os.environ.get(CHECKPOINTS_VARIABLE, "").strip()
-    if chosen.lower() in {"", "sqlite"}:
+    if not chosen:
+        return store_server()
+    if chosen.lower() == "sqlite":
         return None
     # What was given is not repeated: it may have a password anywhere.
-    if not chosen.startswith(_SCHEMES):
+    if not chosen.startswith(DATABASE_SCHEMES):
         msg = (
             f"{CHECKPOINTS_VARIABLE} names no database that can be used: leave it out for SQLite in the home, or give "
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
         )
         raise BadInput(msg)
+    return _read(chosen, CHECKPOINTS_VARIABLE)
+
+
+def store_server() -> Server | None:
+    """Return the server that has the tables of the store that ``SNELLEN_STORE`` names; None without a store.
+
+    Raises:
+        BadInput: as ``chosen_server``.
+    """
+    address = store_addresses().database
+    return _read(address, STORE_VARIABLE) if address else None
+
+
+def _read(address: str, variable: str) -> Server:
     try:
         for needed in ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres"):
             importlib.import_module(needed)
     except ImportError as error:
-        msg = f"Checkpoints in Postgres ({CHECKPOINTS_VARIABLE}) need an extra: pip install 'snellen[postgres]'."
+        msg = f"A memory in Postgres ({variable}) needs an extra: pip install 'snellen[postgres]'."
         raise BadInput(msg) from error
-    return _read(chosen)
-
-
-def _read(address: str) -> Server:
     from psycopg import Error
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     msg = (
-        f"{CHECKPOINTS_VARIABLE} is no address of a Postgres: give postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and "
+        f"{variable} is no address of a Postgres: give postgresql://USER:PASSWORD@HOST:PORT/DATABASE, and "
         "write what is neither letter nor digit in a password as %XX, such as %40 for @."
     )
     try:
@@ -129,7 +146,7 @@ def _read(address: str) -> Server:
         raise BadInput(msg)
     where = f"Postgres at {host or os.environ.get('PGHOST') or 'its local socket'}"
     place = f"{where}{port and ':'}{port}{database and f', database {database}'}"
-    return Server(make_conninfo(**(_MANNERS | {name: str(value) for name, value in parts.items()})), place)
+    return Server(make_conninfo(**(_MANNERS | {name: str(value) for name, value in parts.items()})), place, variable)
 
 
 @contextmanager
@@ -145,14 +162,14 @@ def reaching(server: Server) -> Iterator[None]:
     try:
         yield
     except (PoolTimeout, PoolClosed) as error:
-        msg = f"The checkpoints in {server.place} cannot be used: it does not answer; start it and try again."
+        msg = f"The memory in {server.place} cannot be used: it does not answer; start it and try again."
         raise MemoryTrouble(msg) from error
     except Error as error:
-        msg = f"The checkpoints in {server.place} cannot be used: {_remedy(error)}."
+        msg = f"The memory in {server.place} cannot be used: {_remedy(error, server.variable)}."
         raise MemoryTrouble(msg) from error
 
 
-def _remedy(error: Exception) -> str:
+def _remedy(error: Exception, variable: str) -> str:
     from psycopg import OperationalError
 
     state = getattr(error, "sqlstate", None) or ""
@@ -166,10 +183,27 @@ def _remedy(error: Exception) -> str:
         state = "53300"
     for sign, remedy in _REMEDIES.items():
         if state.startswith(sign):
-            return remedy
+            return remedy.format(variable=variable)
     if isinstance(error, OperationalError):
-        return f"it cannot be reached ({said}); start it, or mend {CHECKPOINTS_VARIABLE}, and try again"
+        return f"it cannot be reached ({said}); start it, or mend {variable}, and try again"
     return f"the database said {said!r}; look after it and try again"
+
+
+@contextmanager
+def opened(server: Server) -> Iterator[Connection[DictRow]]:
+    """Open a connection that commits each statement by itself.
+
+    Raises:
+        MemoryTrouble: the server cannot be reached, or refuses.
+    """
+    import psycopg
+    from psycopg.rows import dict_row
+
+    with (
+        reaching(server),
+        psycopg.connect(server.address, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection,
+    ):
+        yield connection
 
 
 @contextmanager
@@ -186,14 +220,8 @@ def connected(server: Server, folder: Path) -> Iterator[Connection[DictRow]]:
     Raises:
         MemoryTrouble: the server cannot be reached, or refuses.
     """
-    import psycopg
-    from psycopg.rows import dict_row
-
-    with (
-        reaching(server),
-        psycopg.connect(server.address, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection,
-    ):
-        schema = _schema_of(connection, folder)
+    with opened(server) as connection:
+        schema = schema_of(connection, folder)
         connection.execute(entering(schema))
         if not _is_set_up(connection):
             _set_up(connection, schema)
@@ -261,24 +289,28 @@ def lock_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"snellen {name}".encode()).digest()[:8], "big", signed=True)
 
 
-def _schema_of(connection: Connection[DictRow], folder: Path) -> str:
-    """Return the schema of a home: that of the address for the owner's, a name of its own for every other."""
+def schema_of(connection: Connection[DictRow], folder: Path) -> str:
+    """Return the schema of a home's threads: that of the address for the owner's, one of its own for every other.
+
+    Raises:
+        psycopg.Error: the address leads to no schema (call inside ``reaching``).
+    """
     own = _one(connection, "SELECT current_schema() AS found")
     if own is None:
         from psycopg.errors import InvalidSchemaName
 
         raise InvalidSchemaName
-    home = folder.absolute()
-    if home.parent.name == _USERS:
-        # By name alone, so that it is the same on every machine.
-        return _named(own, f"user_{home.name}")
-    if home.resolve() == owners_home().resolve():
+    name, distinct = home_name(folder)
+    if not name:
         return str(own)
-    return _named(own, f"home_{home.name}", distinct=str(home))
+    return named_schema(own, name, distinct=distinct and str(folder.absolute()))
 
 
-def _named(own: str, name: str, distinct: str = "") -> str:
-    """Name a schema after a home; the digest keeps apart what looks alike once it is cut and spelt plainly."""
+def named_schema(own: str, name: str, distinct: str = "") -> str:
+    """Return the name of a schema beside that of the address, after a home or what is in it.
+
+    The digest keeps apart what looks alike once it is cut and spelt plainly.
+    """
     digest = hashlib.sha256(f"{own}\n{distinct or name}".encode()).hexdigest()[:16]
     return f"snellen_{re.sub('[^a-z0-9]', '_', name.lower())[:_NAME_LETTERS]}_{digest}"
 
@@ -293,12 +325,23 @@ def _is_set_up(connection: Connection[DictRow]) -> bool:
 
 
 def _set_up(connection: Connection[DictRow], schema: str) -> None:
-    """Make the tables, while no other process does.
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    with setting_up(connection, schema):
+        PostgresSaver(connection).setup()
+        connection.execute(_HOLDERS)
+
+
+@contextmanager
+def setting_up(connection: Connection[DictRow], schema: str) -> Iterator[None]:
+    """Make the tables of a schema inside the block, while no other process does; the schema is there by then.
 
     One that waits for the lock asks for it again and again: inside one long statement it would be among those that an
     index which is built concurrently waits for, and both would wait for ever.
+
+    Raises:
+        psycopg.Error: another process has kept the lock, or the server refuses (call inside ``reaching``).
     """
-    from langgraph.checkpoint.postgres import PostgresSaver
     from psycopg.errors import LockNotAvailable
     from psycopg.sql import SQL, Identifier
 
@@ -309,8 +352,8 @@ def _set_up(connection: Connection[DictRow], schema: str) -> None:
         time.sleep(0.05)
     if _one(connection, "SELECT current_schema() AS found") is None:
         connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(Identifier(schema)))
-    PostgresSaver(connection).setup()
-    connection.execute(_HOLDERS)
+    yield
+    # Where the block failed, the lock ends with the connection.
     connection.execute(f"SELECT pg_advisory_unlock({key})")
 
 

@@ -13,6 +13,7 @@ from snellen.memory.picture_ledger import DATABASE as LEDGER
 from snellen.memory.postgres.server import chosen_server
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import SampleTable
+from snellen.memory.store_tables import is_there
 from snellen.memory.thread_summaries import DATABASE as SUMMARIES
 from snellen.memory.trials import DATABASE as TRIALS
 from snellen.memory.trials import TrialTable
@@ -101,7 +102,7 @@ def _check_summaries(folder: Path, found: Verification) -> None:
 
 def _check_trials(folder: Path, found: Verification) -> None:
     """Delete trials that changed: they are asked again where they are needed."""
-    if not (folder / TRIALS).exists():
+    if not is_there(folder, TRIALS):
         return
     table = TrialTable(folder)
     found.trials = table.count()
@@ -114,7 +115,7 @@ def _check_trials(folder: Path, found: Verification) -> None:
 
 def _check_samples(folder: Path, found: Verification) -> None:
     """Delete samples that changed, and note which pictures the others refer to."""
-    if not (folder / SAMPLES).exists():
+    if not is_there(folder, SAMPLES):
         return
     table = SampleTable(folder)
     found.samples = table.count()

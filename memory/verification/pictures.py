@@ -14,8 +14,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.memory.artifacts import FOLDER, ArtifactStore
-from snellen.memory.home import storing
+from snellen.memory.artifacts import ArtifactStore, damaged_name, home_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,22 +41,23 @@ def verify_pictures(folder: Path, found: Verification, users: Mapping[str, str],
     Raises:
         MemoryTrouble: the disk is full or not writable.
     """
-    store = ArtifactStore(folder / FOLDER)
+    store = home_pictures(folder)
     stored = store.ids()
     found.pictures = len(stored)
     damaged = {one for one in stored if not store.is_whole(one)}
     missing = {one for one in users if _is_id(one) and one not in stored}
     drawn = _mended(store, damaged | missing, draw, repair=found.repaired) if damaged or missing else set()
     for one in sorted(damaged | missing):
-        said = _trouble(store.path(one), damaged=one in damaged, aside=found.repaired and one not in drawn)
+        place = store.place(one)
+        said = _trouble(one, damaged=one in damaged, aside=found.repaired and one not in drawn)
         if one in drawn:
-            found.note("rebuilt", store.path(one), f"{said}; it is drawn again, as it follows from a seed")
+            found.note("rebuilt", place, f"{said}; it is drawn again, as it follows from a seed")
         elif one in users:
-            found.note("lost", store.path(one), f"{said}, and {users[one]} refers to it: give it again, which mends it")
+            found.note("lost", place, f"{said}, and {users[one]} refers to it: give it again, which mends it")
         else:
-            found.note("orphan", store.path(one), f"{said}, and nothing refers to it")
+            found.note("orphan", place, f"{said}, and nothing refers to it")
         if found.repaired and one in damaged and one not in drawn:
-            _move_aside(store.path(one))
+            store.put_damaged_away(one)
 
 
 def pictures_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a checkpoint holds
@@ -94,17 +94,8 @@ def _mended(store: ArtifactStore, wanted: set[str], draw: Draw | None, *, repair
     return drawn
 
 
-def _trouble(path: Path, *, damaged: bool, aside: bool) -> str:
+def _trouble(picture_id: str, *, damaged: bool, aside: bool) -> str:
     if not damaged:
         return "the picture is missing"
-    kept = f" (kept as {_aside(path).name})" if aside else ""
+    kept = f" (kept as {damaged_name(picture_id)})" if aside else ""
     return f"the picture is not what its name says{kept}"
-
-
-def _aside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.damaged")
-
-
-def _move_aside(path: Path) -> None:
-    with storing(path):
-        path.rename(_aside(path))

@@ -99,7 +99,7 @@ class AskDisplay(ThreadDisplay["AskState"]):
             and not options.json
             and not any(Path(one).name == ANSWER_FILE for one in written)
         ):
-            self.line("picture ", str(open_pictures(home()).path(result.answer.id)), "dim")
+            self.line("picture ", open_pictures(home()).place(result.answer.id), "dim")
         return written
 
     def show(self, event: SessionEvent) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from snellen.cli.display import agrees, clean, console, print_hint, print_json, print_line
 from snellen.cli.outputs import print_written
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.artifacts import home_pictures
 from snellen.memory.home import home_to_read
 from snellen.runtime.running import BEGINNING, SignOfLife, resumable, run
 from snellen.summaries.experiment_previews import preview_lines
@@ -94,9 +94,9 @@ class ThreadDisplay(ABC, Generic[State]):
             self.line("  ! ", f"Your last answer could not be used: {request['error']}", "red")
         from snellen.experiments.preview import preview_in
 
-        pictures = ArtifactStore(home_to_read() / FOLDER)
+        pictures = home_pictures(home_to_read())
         for preview in filter(None, map(preview_in, request["action_requests"])):
-            for line in preview_lines(preview, lambda one: str(pictures.path(one))):
+            for line in preview_lines(preview, pictures.place):
                 print_line(self.screen, line)
 
     def line(self, lead: str, text: str, style: str = "") -> None:

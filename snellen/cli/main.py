@@ -101,8 +101,9 @@ commands
   snellen COMMAND --help    options and examples of a command
   snellen --version         the version
 
-Snellen keeps its memory in SNELLEN_HOME (default: your data directory), and its threads in
-Postgres if SNELLEN_CHECKPOINTS=postgresql://… is set. `snellen resume THREAD` continues a
+Snellen keeps its memory in SNELLEN_HOME (default: your data directory). Machines share threads if
+SNELLEN_CHECKPOINTS=postgresql://… is set, and with SNELLEN_STORE="postgresql://… s3://…" also what
+models answered, and pictures (docs/store.md). `snellen resume THREAD` continues a
 run that was stopped. After the first question a process stays for some minutes, so that the
 next are answered sooner (`snellen resident`). Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from snellen.cli.display import console, minute, one_line, print_hint, print_json, print_left, print_table
+from snellen.cli.display import console, minute, one_line, print_hint, print_json, print_left, print_table, stages
 from snellen.cli.options import JSON, PAGES, PROFILE, Group, command, local_path, option, page_of
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.adapters import AdapterStore
@@ -245,10 +245,39 @@ def copy_threads(options: argparse.Namespace) -> int:
     return 0
 
 
+@command(
+    "memory copy",
+    option("--to", choices=("store", "home"), required=True, help="into the store of SNELLEN_STORE, or back"),
+    JSON,
+    examples="SNELLEN_STORE='postgresql://… s3://…' snellen memory copy --to store",
+)
+def copy(options: argparse.Namespace) -> int:
+    """Copy trials, samples, demonstrations, pictures and threads of the home into its store, or back."""
+    from snellen.graphs.states import STATE_TYPES
+    from snellen.memory.home_copying import copy_home
+
+    with stages() as show:
+        copied = asyncio.run(copy_home(home(), options.to, state_types=STATE_TYPES, progress=show))
+    if options.json:
+        print_json(dataclasses.asdict(copied))
+        return 0
+    results = Counter(copied.threads.values())
+    rows = [
+        *copied.rows.items(),
+        ("pictures", copied.pictures),
+        *((f"threads: {one}", n) for one, n in results.items()),
+    ]
+    print_table(("what", "new or copied"), rows, title=f"to the {options.to}")
+    for one in copied.damaged:
+        print_hint(f"The picture {one} is damaged and was not copied: snellen memory verify")
+    console().print(f"The {'home' if options.to == 'store' else 'store'} is unchanged.")
+    return 0
+
+
 MEMORY: Final = Group(
     "memory",
     "List, check, forget, export and import what was learned",
-    (stats, list_, show, forget, export, import_, verify, copy_threads),
+    (stats, list_, show, forget, export, import_, verify, copy, copy_threads),
 )
 
 

@@ -82,7 +82,7 @@ class TrialRunner:
             SnellenError: The model cannot.
         """
         # What is asked about one picture is asked about one object, which models see only once.
-        pictures = {one: self.pictures.get(one) for one in dict.fromkeys(one for key in shard for one in key.pictures)}
+        pictures = self.pictures.get_all(one for key in shard for one in key.pictures)
         questions = [Question(tuple(pictures[one] for one in key.pictures), key.question, key.choices) for key in shard]
         if shard[0].choices:
             return [

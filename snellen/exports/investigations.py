@@ -69,7 +69,7 @@ def investigation(found: InvestigationResult, folder: Path, *, ended: bool) -> E
     Raises:
         BadInput: Nothing was measured yet.
     """
-    from snellen.memory.artifacts import FOLDER, ArtifactStore
+    from snellen.memory.artifacts import home_pictures
 
     name, report = found.investigation, found.report
     if not any(one.rounds for _, each in found.parts for one in each.experiments):
@@ -81,7 +81,7 @@ def investigation(found: InvestigationResult, folder: Path, *, ended: bool) -> E
         title=report.query,
         about=f"An investigation by Snellen of {', '.join(report.models)}.{'' if found.pictures else f' {LICENCE}'}",
         tables=_tables(found, folder),
-        picture=partial(_picture, ArtifactStore(folder / FOLDER)),
+        picture=partial(_picture, home_pictures(folder)),
         runs=list(_runs(found, folder)),
         notes=[*([] if ended else [unfinished]), *report.notes],
     )

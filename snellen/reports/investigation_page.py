@@ -96,11 +96,11 @@ def render_explorer(result: InvestigationResult, folder: Path) -> str:
 
 
 def _evidence(result: InvestigationResult, folder: Path) -> tuple[list[TrialRow], ExplorerData]:
-    from snellen.memory.artifacts import FOLDER, ArtifactStore
+    from snellen.memory.artifacts import home_pictures
 
     rows = list(trial_rows(result, folder))
     models = [name for name, _ in result.models]
-    return rows, explorer_data(_experiments(result), rows, models, ArtifactStore(folder / FOLDER))
+    return rows, explorer_data(_experiments(result), rows, models, home_pictures(folder))
 
 
 def _experiments(result: InvestigationResult) -> list[Experiment]:

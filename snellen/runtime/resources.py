@@ -85,9 +85,9 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
 
 def open_pictures(folder: Path) -> ArtifactStore:
     """Open the stored pictures of a home."""
-    from snellen.memory.artifacts import FOLDER, ArtifactStore
+    from snellen.memory.artifacts import home_pictures
 
-    return ArtifactStore(folder / FOLDER)
+    return home_pictures(folder)
 
 
 def examining(profile: str, folder: Path, pictures: str = "") -> Context:

@@ -29,8 +29,8 @@ def gradient(width: int = 24, height: int = 16) -> PIL.Image.Image:
     return PIL.Image.fromarray(np.stack([np.tile(row, (height, 1))] * 3, axis=-1))
 
 
-def files(store: ArtifactStore) -> list[Path]:
-    return [path for path in store.folder.rglob("*") if path.is_file()]
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def test_a_picture_comes_back_as_it_was(store: ArtifactStore) -> None:
@@ -41,13 +41,13 @@ def test_a_picture_comes_back_as_it_was(store: ArtifactStore) -> None:
     assert store.get(reference.id).mode == "RGB"
 
 
-def test_equal_pictures_are_stored_once_whatever_their_metadata(store: ArtifactStore) -> None:
+def test_equal_pictures_are_stored_once_whatever_their_metadata(store: ArtifactStore, tmp_path: Path) -> None:
     tagged = gradient()
     tagged.info["icc_profile"] = b"nonsense"
     tagged.info["comment"] = "made elsewhere"
 
     assert store.put(tagged) == store.put(gradient())
-    assert len(files(store)) == 1
+    assert len(files(tmp_path / "artifacts")) == 1
 
 
 def test_masks_stay_grey(store: ArtifactStore) -> None:
@@ -65,14 +65,16 @@ def test_a_missing_or_misnamed_picture_is_said_to_be_missing(store: ArtifactStor
 
 def test_a_damaged_picture_is_not_shown(store: ArtifactStore) -> None:
     reference = store.put(gradient())
-    path = store.path(reference.id)
+    path = Path(store.place(reference.id))
     path.write_bytes(path.read_bytes()[:-7])
 
     with pytest.raises(SnellenError, match="is damaged"):
         store.get(reference.id)
 
 
-def test_a_full_disk_leaves_what_was_stored(store: ArtifactStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_what_was_stored(
+    store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = store.put(gradient())
 
     def full(_: int) -> None:
@@ -83,7 +85,7 @@ def test_a_full_disk_leaves_what_was_stored(store: ArtifactStore, monkeypatch: p
         store.put(gradient(9, 9))
 
     assert store.get(kept.id).size == (24, 16)
-    assert [path.stem for path in files(store)] == [kept.id]
+    assert [path.stem for path in files(tmp_path / "artifacts")] == [kept.id]
 
 
 def saved(picture: PIL.Image.Image, path: Path, **options: object) -> Path:
@@ -238,7 +240,7 @@ def test_what_is_no_usable_picture_is_refused_in_one_sentence(
 
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
-    assert not store.folder.exists()
+    assert not (tmp_path / "artifacts").exists()
 
 
 def test_a_device_is_not_read(store: ArtifactStore) -> None:

@@ -57,21 +57,25 @@ def instructions(found: list[Demonstration]) -> list[str]:
     return [one.instruction for one in found]
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_the_nearest_come_first(pool: DemonstrationPool) -> None:
     assert instructions(pool.nearest("abc", "plan", correct=True)) == ["abc", "abcd", "xyz", "zzz zz"]
     assert instructions(pool.nearest("abc", "plan", correct=True, k=1)) == ["abc"]
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_each_part_of_the_pool_is_searched_by_itself(pool: DemonstrationPool) -> None:
     assert [one.critique for one in pool.nearest("abc", "plan", correct=False)] == ["no"]
     assert [one.program for one in pool.nearest("abc", "program", correct=True)] == ["A=RESULT(var=IMAGE)"]
     assert pool.nearest("abc", "program", correct=False) == []
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_an_empty_pool_finds_nothing(tmp_path: Path) -> None:
     assert opened(tmp_path).nearest("abc", "plan", correct=True) == []
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_adding_twice_adds_once(pool: DemonstrationPool) -> None:
     count = pool.count()
 
@@ -79,6 +83,7 @@ def test_adding_twice_adds_once(pool: DemonstrationPool) -> None:
     assert pool.count() == count
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_demonstrations_come_back_as_they_were(pool: DemonstrationPool) -> None:
     made = demonstration("program", "Wie viele Füße?", plan=["Zähle"], program="X=1", correct=False, critique="falsch")
     pool.add(made)
@@ -87,6 +92,7 @@ def test_demonstrations_come_back_as_they_were(pool: DemonstrationPool) -> None:
     assert pool.all()[-1] == made
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_get_keeps_the_order_and_leaves_out_the_unknown(pool: DemonstrationPool) -> None:
     first, second, *_ = pool.all()
 
@@ -131,6 +137,7 @@ def test_a_missing_or_damaged_index_is_built_again(pool: DemonstrationPool, tmp_
     assert whole.texts == 1
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_stale_index_is_extended_by_the_new_rows_only(pool: DemonstrationPool, tmp_path: Path) -> None:
     pool.nearest("abc", "plan", correct=True)
     opened(tmp_path).add(plan("abcabcabc d"))
@@ -216,12 +223,11 @@ def write_seeds(path: Path, *words: str) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_seeds_are_loaded_once_for_each_content(tmp_path: Path) -> None:
     seeds = write_seeds(tmp_path / "seeds.json", "abc", "def")
     assert [one.source for one in opened(tmp_path, seeds=seeds).all()] == ["seed", "seed"]
-    with sqlite3.connect(tmp_path / DATABASE) as rows:
-        rows.execute("DELETE FROM demonstrations WHERE instruction = 'def'")
-    rows.close()
+    opened(tmp_path).forget([one.id for one in opened(tmp_path).all() if one.instruction == "def"])
 
     assert instructions(opened(tmp_path, seeds=seeds).all()) == ["abc"]  # what was forgotten stays forgotten
     write_seeds(seeds, "abc", "ghi")
@@ -266,6 +272,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_two_processes_add_at_once(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     processes = [

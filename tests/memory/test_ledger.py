@@ -29,6 +29,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.usefixtures("memory_place")
 @pytest.mark.parametrize("other", CHANGES.values(), ids=list(CHANGES))
 def test_another_question_gets_other_pictures(tmp_path: Path, other: LedgerQuestion) -> None:
     ledger = Ledger(tmp_path)
@@ -38,6 +39,7 @@ def test_another_question_gets_other_pictures(tmp_path: Path, other: LedgerQuest
     assert not second.informed
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_the_same_question_gets_the_same_pictures_and_is_told_who_asked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     first = ledger.open(BIRDS, "t1")
@@ -59,12 +61,14 @@ def test_a_fresh_home_gives_the_same_pictures(tmp_path: Path) -> None:
     assert seeds[0] == seeds[1]
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_run_that_was_killed_enters_its_question_again_and_nothing_changes(tmp_path: Path) -> None:
     first = Ledger(tmp_path).open(BIRDS, "t1")
     Ledger(tmp_path).open(BIRDS, "t2")
     assert Ledger(tmp_path).open(BIRDS, "t1") == first
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_seed_that_somebody_chose_is_kept_and_who_was_informed_by_it_is_told(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     ledger.open(BIRDS, "t1", 7)
@@ -77,6 +81,7 @@ def test_a_seed_that_somebody_chose_is_kept_and_who_was_informed_by_it_is_told(t
     assert ledger.open(BIRDS, "t6", 8).otherwise == ("t1", "t5")
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_seed_that_is_taken_is_not_allotted(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     taken = Ledger(tmp_path / "other").open(BIRDS, "t").seed
@@ -85,6 +90,7 @@ def test_a_seed_that_is_taken_is_not_allotted(tmp_path: Path) -> None:
     assert ledger.open(BIRDS, "t2").seed != taken
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_changed_design_gets_pictures_of_its_own_and_the_same_ones_again(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     seed = ledger.open(BIRDS, "t1").seed
@@ -184,6 +190,7 @@ def _opened(folder: Path, number: int) -> tuple[int, int]:
     return ledger.open(BIRDS, f"same{number}").seed, ledger.open(mine, f"own{number}").seed
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_processes_at_once_agree(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         found = pool.starmap(_opened, [(tmp_path, number) for number in range(12)])
@@ -224,6 +231,7 @@ def test_a_question_without_articles_keeps_its_seed() -> None:
     assert BIRDS.id == BIRDS.former_id
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_question_of_an_older_ledger_is_known_however_it_is_worded_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,10 @@ async def mention(home: Path, *pictures: Picture) -> None:
         await graph.ainvoke({"pictures": [to_json(one) for one in pictures]}, config, durability="sync")
 
 
+def file_of(store: ArtifactStore, picture_id: str) -> Path:
+    return Path(store.place(picture_id))
+
+
 def verified(home: Path, *, repair: bool = True, draw: Draw | None = None) -> Verification:
     return verify_memory(home, lambda: DemonstrationPool(home), repair=repair, draw=draw)
 
@@ -74,17 +78,17 @@ async def test_pictures_that_changed_or_went_away_are_lost_where_something_needs
     kept, gone, spoilt, unused = (store.put(picture(number)) for number in range(4))
     await mention(home, kept, gone, spoilt)
     assert verified(home).clean
-    store.path(gone.id).unlink()
-    flip(store.path(spoilt.id))
-    flip(store.path(unused.id))
+    file_of(store, gone.id).unlink()
+    flip(file_of(store, spoilt.id))
+    flip(file_of(store, unused.id))
     expected = sorted([("lost", gone.id), ("lost", spoilt.id), ("orphan", unused.id)])
 
     assert sorted(found_in(verified(home, repair=False))) == expected
     told = verified(home)
     assert (sorted(found_in(told)), told.lost, told.pictures) == (expected, 2, 3)
     assert "the thread mine refers to it" in told.findings[0].said + told.findings[1].said
-    assert not store.path(spoilt.id).exists()
-    assert store.path(spoilt.id).with_name(f"{spoilt.id}.png.damaged").exists()
+    assert not file_of(store, spoilt.id).exists()
+    assert file_of(store, spoilt.id).with_name(f"{spoilt.id}.png.damaged").exists()
     for number in (1, 2):
         store.put(picture(number))
     assert verified(home).clean
@@ -92,7 +96,7 @@ async def test_pictures_that_changed_or_went_away_are_lost_where_something_needs
 
 def test_giving_a_damaged_picture_again_mends_it(store: ArtifactStore) -> None:
     stored = store.put(picture(1))
-    flip(store.path(stored.id))
+    flip(file_of(store, stored.id))
     with pytest.raises(SnellenError, match="give the picture again, which mends it"):
         store.get(stored.id)
 
@@ -102,7 +106,7 @@ def test_giving_a_damaged_picture_again_mends_it(store: ArtifactStore) -> None:
 
 def test_a_damaged_picture_is_never_served(store: ArtifactStore) -> None:
     stored = store.put(picture(1))
-    store.path(stored.id).write_bytes(store.read(store.put(picture(2)).id))
+    file_of(store, stored.id).write_bytes(store.read(store.put(picture(2)).id))
 
     with pytest.raises(SnellenError, match="is damaged"):
         store.read(stored.id)
@@ -111,8 +115,8 @@ def test_a_damaged_picture_is_never_served(store: ArtifactStore) -> None:
 async def test_what_follows_from_a_seed_is_drawn_again(home: Path, store: ArtifactStore) -> None:
     drawn, other = store.put(picture(5)), store.put(picture(6))
     await mention(home, drawn, other)
-    flip(store.path(drawn.id))
-    store.path(other.id).unlink()
+    flip(file_of(store, drawn.id))
+    file_of(store, other.id).unlink()
     asked: list[AbstractSet[str]] = []
 
     def draw(again: ArtifactStore, wanted: AbstractSet[str]) -> None:
@@ -167,7 +171,7 @@ def test_samples_that_name_no_picture_and_pictures_that_samples_miss_are_found(
     table.add(Sample("mine", 0, number, 0, one, one, "dog", "microworld") for number, one in enumerate(ids))
     told = verified(home)
     assert (told.clean, told.samples, told.pictures) == (True, 2, 2)
-    store.path(ids[0]).unlink()
+    file_of(store, ids[0]).unlink()
     with closing(sqlite3.connect(home / SAMPLES)) as rows, rows:
         rows.execute("UPDATE samples SET picture = 'no' WHERE round = 1")
 

@@ -35,6 +35,6 @@ def test_storing_them_again_mends_a_damaged_file(tmp_path: Path) -> None:
     staged = StagedPictures(store)
     picture = staged.put(PIL.Image.new("RGB", (8, 8)))
     store.put_all(staged.staged)
-    store.path(picture.id).write_bytes(b"cut short")
+    Path(store.place(picture.id)).write_bytes(b"cut short")
     store.put_all(staged.staged)
     assert store.is_whole(picture.id)

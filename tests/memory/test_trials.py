@@ -26,6 +26,7 @@ def keys(count: int, model: str = "m1") -> list[TrialKey]:
     return [TrialKey(model, (f"p{place}",), "is there a dog?", ("yes", "no")) for place in range(count)]
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_what_was_measured_is_found_again(tmp_path: Path) -> None:
     table = TrialTable(tmp_path)
     assert table.get([KEY]) == {}
@@ -35,6 +36,7 @@ def test_what_was_measured_is_found_again(tmp_path: Path) -> None:
     assert found.created.endswith("+00:00")
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_the_latest_times_of_a_model_are_kept_by_what_it_was_asked(tmp_path: Path) -> None:
     table, free = TrialTable(tmp_path), TrialKey("m1", ("p1",), "what is it?", ())
     for place in range(30):
@@ -49,6 +51,7 @@ def test_the_latest_times_of_a_model_are_kept_by_what_it_was_asked(tmp_path: Pat
     assert again.times("one", pictures=2, ranked=True) == again.times("nobody", pictures=1, ranked=True) == []
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_a_trial_is_measured_once(tmp_path: Path) -> None:
     table = TrialTable(tmp_path)
     assert table.add([Trial(KEY, SCORES), Trial(KEY, ((0.0,), (0.0,)))]) == 1
@@ -72,6 +75,7 @@ def test_whatever_decides_a_trial_is_in_its_name(other: TrialKey) -> None:
     assert other.id != KEY.id
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_many_are_found_at_once(tmp_path: Path) -> None:
     table = TrialTable(tmp_path)
     table.add(Trial(key, ((-float(place),), (-1.0,))) for place, key in enumerate(keys(1_300)))
@@ -97,6 +101,7 @@ def _measure(folder: Path, worker: int) -> None:
         table.add([Trial(key, ((-float(worker),), (-1.0,)))])
 
 
+@pytest.mark.usefixtures("memory_place")
 def test_processes_share_it(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_measure, args=(tmp_path, worker)) for worker in range(2)]

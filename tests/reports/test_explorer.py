@@ -144,7 +144,7 @@ def test_examples_above_the_explorer_are_its_own_pictures(found: InvestigationRe
 def test_a_picture_that_is_gone_is_missed_and_nothing_else(tmp_path: Path) -> None:
     result = synthetic_investigation(tmp_path, trials=20, models=1)
     gone = SampleTable(tmp_path).of(result.investigation, 0)[0].picture
-    ArtifactStore(tmp_path / FOLDER).path(gone).unlink()
+    Path(ArtifactStore(tmp_path / FOLDER).place(gone)).unlink()
     elements = Elements(render(result, tmp_path))
     assert elements.json("explorer-pictures").count("") == 1
     assert len(rows_in(elements.json("explorer-evidence"))) == 20

@@ -75,11 +75,11 @@ def stored(home: Path) -> set[str]:
     return ArtifactStore(home / FOLDER).ids()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "in_postgres", "in_store"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Keep the threads of a test in SQLite, and once more in Postgres."""
-    if request.param == "postgres":
-        request.getfixturevalue("in_postgres")
+    """Keep the threads of a test in SQLite, once more in Postgres, and once more with all the rest in a store."""
+    if request.param != "sqlite":
+        request.getfixturevalue(request.param)
     return str(request.param)
 
 

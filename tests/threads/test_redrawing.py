@@ -52,7 +52,7 @@ def test_pictures_of_a_world_are_drawn_again(
 ) -> None:
     store = ArtifactStore(home / FOLDER)
     assert verified(capsys)["clean"]
-    gone, spoilt = store.path(album[0].picture), store.path(album[-1].picture)
+    gone, spoilt = Path(store.place(album[0].picture)), Path(store.place(album[-1].picture))
     before = [gone.read_bytes(), spoilt.read_bytes()]
     gone.unlink()
     spoilt.write_bytes(before[1][:-20])
@@ -73,7 +73,7 @@ def test_where_no_thread_can_be_read_all_else_is_still_looked_at(
     for file in home.glob(f"{CHECKPOINTS}*"):
         file.unlink()
     (home / CHECKPOINTS).write_bytes(b"no database " * 500)
-    ArtifactStore(home / FOLDER).path(album[0].picture).unlink()
+    Path(ArtifactStore(home / FOLDER).place(album[0].picture)).unlink()
 
     assert main.main(("memory", "verify", "--dry-run", "--json")) == 1
     told = json.loads(capsys.readouterr().out)
@@ -100,7 +100,7 @@ def test_the_examples_of_the_page_are_stored_again(home: Path, capsys: pytest.Ca
     store = ArtifactStore(home / FOLDER)
     example = store.ingest(Path(page.__file__).parent / "examples" / "scene.png").id
     SampleTable(home).add([Sample("mine", 0, 0, 0, example, example, "dog", "an example")])
-    store.path(example).unlink()
+    Path(store.place(example)).unlink()
 
     (found,) = verified(capsys)["findings"]
 
