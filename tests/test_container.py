@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from snellen.profiles import load_profile
+
 ROOT = Path(__file__).parents[1]
 SECRET = re.compile(r"(?i)(?:password|token|key|secret)\w*\s*[:=]\s*[\"']?(?!\$\{)[\w-]{6,}")
 
@@ -23,8 +25,8 @@ def said(name: str) -> list[str]:
     return [rest for instruction, rest in instructions() if instruction == name]
 
 
-def compose() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+def compose(name: str = "compose.yaml") -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / name).read_text())
     return found
 
 
@@ -53,7 +55,7 @@ def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
 
     assert wanted is not None
-    assert {"serve", "postgres", "tables", "prove"} <= set(wanted[1].split(",")) <= set(extras)
+    assert {"serve", "postgres", "tables", "prove", "ray"} <= set(wanted[1].split(",")) <= set(extras)
     assert "whl/cpu" in runs
     linked = {
         one.resolve().name for package in packages["packages"] for one in (ROOT / package).iterdir() if one.is_symlink()
@@ -65,7 +67,7 @@ def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
 
 
 def test_nothing_secret_is_in_the_files() -> None:
-    for name in ("Dockerfile", "compose.yaml"):
+    for name in ("Dockerfile", "compose.yaml", "compose.ray.yaml"):
         text = (ROOT / name).read_text()
         assert not SECRET.search(text), name
         assert "ARG" not in text
@@ -85,3 +87,30 @@ def test_the_services_are_pinned_healthy_kept_and_reached_from_this_machine_alon
     assert "postgres:5432" in snellen["environment"]["SNELLEN_CHECKPOINTS"]
     assert "${POSTGRES_PASSWORD:?" in snellen["environment"]["SNELLEN_CHECKPOINTS"]
     assert int(snellen["stop_grace_period"].removesuffix("s")) > 10
+
+
+def test_the_workers_have_the_image_of_the_server_and_join_its_cluster_with_a_token() -> None:
+    more = compose("compose.ray.yaml")
+    snellen, worker = (more["services"][name] for name in ("snellen", "worker"))
+
+    assert worker["image"] == snellen["image"]
+    assert worker["deploy"]["replicas"] == 2
+    assert worker["environment"] == snellen["environment"]
+    assert worker["environment"]["RAY_AUTH_MODE"] == "token"
+    assert worker["environment"]["RAY_AUTH_TOKEN"].startswith("${RAY_AUTH_TOKEN:?")
+    assert "ports" not in worker
+    assert worker["read_only"]
+    assert worker["command"][:2] == ["ray", "start"]
+    head = snellen["command"][-1]
+    assert "ray start --head --port 6379 --num-cpus 0" in head
+    assert worker["environment"]["RAY_ADDRESS"] in worker["command"]
+
+
+def test_the_server_of_a_cluster_asks_models_on_it(tmp_path: Path) -> None:
+    more = compose("compose.ray.yaml")
+    file = tmp_path / "cluster.toml"
+    file.write_text(more["configs"]["cluster"]["content"])
+    (mounted,) = more["services"]["snellen"]["configs"]
+
+    assert load_profile(file).executor == "ray"
+    assert f"--profile {mounted['target']}" in more["services"]["snellen"]["command"][-1]

@@ -29,7 +29,9 @@ ENDS: Final = "<!-- end of rooms -->\n"
 DIGEST: Final = "dot-sha256"
 STATE: Final = frozenset({"snellen.graphs.states", "snellen.graphs.forms", "snellen.graphs.messages"})
 """What graphs carry; nodes know it, and it knows no node. It is drawn as a room of its own."""
-_LEFT_OUT: Final = frozenset({"__main__", "lean_imports", "profile_files", "sentences", "user_paths", "version"})
+_LEFT_OUT: Final = frozenset(
+    {"__main__", "lean_imports", "process_end", "profile_files", "sentences", "user_paths", "version"}
+)
 _LOOK: Final = """
   graph [rankdir=TB, nodesep=0.25, ranksep=0.32, pad=0.2, dpi=110, bgcolor=white];
   node [shape=box, style="rounded,filled", fillcolor="#eef3fa", color="#2f6db5", fontname="DejaVu Sans", fontsize=11,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snellen.cli.display import console, print_json, print_table, progress
-from snellen.cli.options import EXECUTOR, HTML, JSON, MODELS, OUT, PROFILE, SEED, command, option
+from snellen.cli.options import EXECUTOR, HTML, JSON, MODELS, OUT, PROFILE, SEED, command, counting, option
 from snellen.cli.outputs import print_written, write_results
 from snellen.errors import SnellenError
 from snellen.runtime.running import run
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
         choices=("cell", "table"),
         help="bound the error rate in each cell, or in the whole table, which takes more pictures (default: the "
         "campaign's)",
+    ),
+    option(
+        "--at-once",
+        type=counting,
+        default=1,
+        metavar="N",
+        help="answer N cells at a time, which keeps many servers or actors busy (default: 1)",
     ),
     PROFILE.but(default=None, help="checkpoints, Reasoner and limits (default: the campaign's)"),
     EXECUTOR,
@@ -58,7 +65,7 @@ def campaign(options: argparse.Namespace) -> int:
         return 0
     changes = {name: getattr(options, name) for name in ("profile", "models", "seed", "images", "alpha_over")}
     chosen = load_campaign(options.file, **{key: value for key, value in changes.items() if value is not None})
-    results = run(_run(chosen, quiet=options.json))
+    results = run(_run(chosen, options.at_once, quiet=options.json))
     written = write_results(partial(write_campaign, chosen, results), options)
     if options.json:
         print_json(to_json(chosen, results))
@@ -70,13 +77,13 @@ def campaign(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _run(chosen: Campaign, *, quiet: bool) -> list[CellResult]:
+async def _run(chosen: Campaign, at_once: int, *, quiet: bool) -> list[CellResult]:
     from snellen.evaluation.campaigns import run_campaign
     from snellen.reports.campaigns import cell_text, label_of
 
     results: list[CellResult] = []
     with progress(len(chosen.cells), chosen.title) as advance:
-        async with aclosing(run_campaign(chosen)) as cells:
+        async with aclosing(run_campaign(chosen, at_once=at_once)) as cells:
             async for one in cells:
                 results.append(one)
                 advance(len(results))

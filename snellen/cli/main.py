@@ -43,6 +43,7 @@ from snellen.cli.options import Command, Group, refuse_undecoded
 from snellen.cli.outputs import check_outputs
 from snellen.cli.resident.command import RESIDENT, run_in_resident
 from snellen.errors import BadInput, SnellenError, out_of_memory
+from snellen.process_end import end_process
 from snellen.runtime.termination import INTERRUPTED, TERMINATED, sigterm_as_interrupt
 from snellen.version import installed_version
 
@@ -125,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A worker thread may be loading a model, which nobody waits for any more.
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)
+        end_process(status)
     return status
 
 

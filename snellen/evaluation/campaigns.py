@@ -12,7 +12,8 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import AsyncGenerator, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Container, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from snellen.errors import BadInput
 from snellen.memory.checkpoints import thread_ids
 from snellen.memory.home import home
+from snellen.runtime.investigation_requests import InvestigationRequest, examined
 from snellen.threads import investigate
 from snellen.threads.events import Finished
 from snellen.user_paths import user_path
@@ -201,43 +203,74 @@ def _check(made: Campaign, path: Path) -> None:
         raise BadInput(msg)
 
 
-async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
+async def run_campaign(campaign: Campaign, *, at_once: int = 1) -> AsyncGenerator[CellResult]:
     """Answer every cell that is not answered yet.
 
+    Args:
+        campaign: The campaign.
+        at_once: Cells that are answered at a time. No cell's pictures, trials or answer depend on another one.
+
     Yields:
-        The cells in their order, each as it is answered; at once where it was before.
+        The cells in their order, each when it and those before it are answered; at once where it was before.
 
     Raises:
         SnellenError: There is no such profile or model, the memory cannot be used, or a run failed; the campaign goes
             on there when it is run again.
     """
     from snellen.profiles import load_profile
-    from snellen.runtime.investigation_requests import InvestigationRequest, examined
 
     examined(load_profile(campaign.profile), campaign.models)
-    known = set(await asyncio.to_thread(lambda: thread_ids(home())))
-    for cell in campaign.cells:
-        request = InvestigationRequest(
-            query=cell.query,
-            models=campaign.models,
-            profile=campaign.profile,
-            alpha=campaign.alpha_of_cell,
-            budget={"images": campaign.images},
-            seed=cell.seed,
-        )
-        events = (
-            investigate.INVESTIGATE.resume(cell.thread)
-            if cell.thread in known
-            else investigate.stream_investigate(request, thread=cell.thread)
-        )
-        try:
-            state = await _ended(events)
-        except BadInput as error:
-            yield CellResult(cell, {}, {}, trouble=str(error))
-            continue
-        investigation = investigate.found_in(state)
-        if investigation is not None:
-            yield result_of(cell, investigation.report)
+    known = frozenset(await asyncio.to_thread(lambda: thread_ids(home())))
+    waiting, begun = deque(campaign.cells), deque[asyncio.Task[CellResult | None]]()
+    try:
+        while waiting or begun:
+            under_way = [one for one in begun if not one.done()]
+            while waiting and len(under_way) < at_once:
+                under_way.append(asyncio.create_task(_answered(waiting.popleft(), known)))
+                begun.append(under_way[-1])
+            ended, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            for one in ended:
+                one.result()  # where a run failed, no further one is begun
+            while begun and begun[0].done():
+                result = begun.popleft().result()
+                if result is not None:
+                    yield result
+    finally:
+        for one in begun:
+            one.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)
+
+
+async def _answered(cell: Cell, known: Container[str]) -> CellResult | None:
+    """Answer a cell; None where its thread has no report.
+
+    Args:
+        cell: The cell.
+        known: The threads that there are.
+
+    Raises:
+        SnellenError: Its run failed.
+    """
+    campaign = cell.campaign
+    request = InvestigationRequest(
+        query=cell.query,
+        models=campaign.models,
+        profile=campaign.profile,
+        alpha=campaign.alpha_of_cell,
+        budget={"images": campaign.images},
+        seed=cell.seed,
+    )
+    events = (
+        investigate.INVESTIGATE.resume(cell.thread)
+        if cell.thread in known
+        else investigate.stream_investigate(request, thread=cell.thread)
+    )
+    try:
+        state = await _ended(events)
+    except BadInput as error:
+        return CellResult(cell, {}, {}, trouble=str(error))
+    investigation = investigate.found_in(state)
+    return None if investigation is None else result_of(cell, investigation.report)
 
 
 async def _ended(events: AsyncGenerator[investigate.InvestigationEvent]) -> InvestigateState:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from snellen.errors import SnellenError
 from snellen.memory.home import MemoryTrouble
@@ -24,8 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractContextManager
 
-    from snellen.experiments.trial_runner import TrialRunner
-    from snellen.memory.trials import Trial, TrialKey
+    from snellen.memory.trials import Trial, TrialKey, TrialTable
+
+
+class ShardMeasurer(Protocol):
+    """Whoever measures shards, and has the table that trials are kept in."""
+
+    @property
+    def trials(self) -> TrialTable:
+        """The table."""
+        ...
+
+    def measured(self, model: str, shard: Sequence[TrialKey]) -> list[Trial]:
+        """Return the trials of a shard, which are not kept yet; any number of threads may ask.
+
+        Raises:
+            SnellenError: The model cannot.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -72,29 +88,29 @@ class _UnderWay:
 
 
 async def ask_side_by_side(
-    runner: TrialRunner, asked: Sequence[ModelShards], told: Callable[[str, int], None]
+    measurer: ShardMeasurer, asked: Sequence[ModelShards], told: Callable[[str, int], None]
 ) -> AskedModels:
     """Ask models side by side, each in the order of its shards, and keep what they say.
 
     A model that fails is asked no more; the others are. What several say while the disk is busy is kept together.
 
     Args:
-        runner: Asks them.
+        measurer: Asks them.
         asked: What each is asked.
         told: Called with the name of a model, and how many trials of it were measured and kept.
 
     Raises:
         MemoryTrouble: Pictures cannot be read, or trials not kept; what was told is kept.
     """
-    asking = _Asking(runner, asked)
-    async with _entered(runner.trials.kept_open()):
+    asking = _Asking(measurer, asked)
+    async with _entered(measurer.trials.kept_open()):
         try:
             while asking.under_way:
                 measured, failure = await asking.finished()
                 times = [TrialTime(one.model, one.shard[0], one.seconds / len(one.shard)) for one, _ in measured]
                 if measured:
                     trials = [trial for _, each in measured for trial in each]
-                    await asyncio.to_thread(runner.trials.add, trials, times)
+                    await asyncio.to_thread(measurer.trials.add, trials, times)
                 for one, _ in measured:
                     asking.outcome.trials += len(one.shard)
                     told(one.model, len(one.shard))
@@ -108,10 +124,10 @@ async def ask_side_by_side(
 class _Asking:
     """The shards that are under way, and those that wait for them."""
 
-    def __init__(self, runner: TrialRunner, asked: Sequence[ModelShards]) -> None:
+    def __init__(self, measurer: ShardMeasurer, asked: Sequence[ModelShards]) -> None:
         self.outcome = AskedModels()
         self.under_way: dict[asyncio.Future[list[Trial]], _UnderWay] = {}
-        self._runner = runner
+        self._measurer = measurer
         self._waiting = {one.model: deque(one.shards) for one in asked}
         at_once = {one.model: max(min(one.at_once, len(one.shards)), 1) for one in asked}
         # Threads of their own, one for each shard: nobody who waits for an endpoint keeps another from a thread.
@@ -152,7 +168,7 @@ class _Asking:
             return
         shard = self._waiting[name].popleft()
         work = asyncio.get_running_loop().run_in_executor(
-            self._workers, copy_context().run, self._runner.measured, name, shard
+            self._workers, copy_context().run, self._measurer.measured, name, shard
         )
         self.under_way[work] = _UnderWay(name, shard)
 

@@ -6,16 +6,14 @@ Investigations and benchmarks share it. They differ in what they ask and in how 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
+from snellen.experiments.model_shards import ModelShards, ask_side_by_side
 from snellen.memory.artifacts import read_picture
-from snellen.memory.trials import Trial, TrialKey, TrialTime
+from snellen.memory.trials import Trial, TrialKey
 from snellen.models.under_test import SHARD, Question
 
 if TYPE_CHECKING:
@@ -63,16 +61,6 @@ class TrialRunner:
         missing = [key for key in distinct if key not in known]
         return [missing[begun : begun + SHARD] for begun in range(0, len(missing), SHARD)]
 
-    def ask(self, model: str, shard: Sequence[TrialKey]) -> None:
-        """Measure a shard and keep its trials.
-
-        Raises:
-            SnellenError: The model cannot.
-        """
-        began = time.perf_counter()
-        trials = self.measured(model, shard)
-        self.trials.add(trials, [TrialTime(model, shard[0], (time.perf_counter() - began) / len(shard))])
-
     def measured(self, model: str, shard: Sequence[TrialKey]) -> list[Trial]:
         """Return the trials of a shard, which are not kept yet.
 
@@ -104,6 +92,8 @@ class TrialRunner:
     ) -> list[Trial]:
         """Return the trials of some keys, in their order; those that are missing are measured, each kept as it comes.
 
+        It waits, so a thread that an event loop runs on must not call it.
+
         Args:
             model: Its name in the profile.
             keys: The trials, all of this model.
@@ -112,20 +102,10 @@ class TrialRunner:
         Raises:
             SnellenError: The model cannot answer; what it had said is kept.
         """
-        shards, total = self.shards(keys), len(set(keys))
-        done = total - sum(map(len, shards))
-        progress(done, total)
-        with ThreadPoolExecutor(self.executor.at_once(model) if shards else 1) as threads:
-            asked = {threads.submit(self.ask, model, shard): len(shard) for shard in shards}
-            try:
-                for one in as_completed(asked):
-                    one.result()
-                    done += asked[one]
-                    progress(done, total)
-            finally:
-                threads.shutdown(wait=False, cancel_futures=True)
-        known = self.trials.get(keys)
-        return [known[key] for key in keys]
+        troubles = asyncio.run(self._measure({model: keys}, lambda _, done, total: progress(done, total)))
+        if model in troubles:
+            raise troubles[model]
+        return self._known(keys)
 
     async def run_each(
         self,
@@ -136,29 +116,67 @@ class TrialRunner:
     ) -> tuple[dict[str, list[Trial]], list[str]]:
         """Return the trials of each model by name, and notes: which models are left out, and why; what servers did.
 
+        Models are read one after the other, and asked side by side.
+
         Args:
             models: Their names in the profile.
             keys: Return the trials of a model, or raise a `SnellenError` that says why it cannot be asked.
             progress: Called with the name of a model, how many of its trials are measured, and of how many.
 
         Raises:
+            MemoryTrouble: Pictures cannot be read, or trials not kept.
             SnellenError: No model could be asked.
         """
+        chosen = tuple(dict.fromkeys(models))
+        wanted: dict[str, Sequence[TrialKey]] = {}
+        troubles: dict[str, SnellenError] = {}
 
-        def measure(name: str) -> list[Trial]:
-            return self.run(name, keys(self.executor.card(name)), progress=partial(progress, name))
+        def keys_of(name: str) -> Sequence[TrialKey]:
+            return keys(self.executor.card(name))
 
-        measured: dict[str, list[Trial]] = {}
-        notes: list[str] = []
-        for name in dict.fromkeys(models):
+        for name in chosen:
             try:
-                measured[name] = await asyncio.to_thread(measure, name)
+                wanted[name] = await asyncio.to_thread(keys_of, name)
             except SnellenError as error:
-                notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
+                troubles[name] = error
+        troubles |= await self._measure(wanted, progress)
+        measured = {name: await asyncio.to_thread(self._known, wanted[name]) for name in chosen if name not in troubles}
+        notes = [f"{name} is left out: {str(troubles[name]).rstrip('.')}." for name in chosen if name in troubles]
         notes += served(self.executor, measured)
         if not measured:
             raise SnellenError(" ".join(notes) or "There is no model to ask.")
         return measured, notes
+
+    async def _measure(
+        self, keys: Mapping[str, Sequence[TrialKey]], progress: StageProgress
+    ) -> Mapping[str, SnellenError]:
+        """Ask each model by name what it was not asked yet; return why models could not be asked to the end.
+
+        Raises:
+            MemoryTrouble: Pictures cannot be read, or trials not kept.
+        """
+        total = {name: len(set(each)) for name, each in keys.items()}
+        done, asked = dict(total), list[ModelShards]()
+        troubles: dict[str, SnellenError] = {}
+        for name, each in keys.items():
+            shards = await asyncio.to_thread(self.shards, each)
+            done[name] -= sum(map(len, shards))
+            progress(name, done[name], total[name])
+            try:
+                at_once = await asyncio.to_thread(self.executor.at_once, name) if shards else 1
+                asked.append(ModelShards(name, shards, at_once))
+            except SnellenError as error:
+                troubles[name] = error
+
+        def tell(name: str, count: int) -> None:
+            done[name] += count
+            progress(name, done[name], total[name])
+
+        return troubles | (await ask_side_by_side(self, asked, tell)).troubles
+
+    def _known(self, keys: Sequence[TrialKey]) -> list[Trial]:
+        known = self.trials.get(keys)
+        return [known[key] for key in keys]
 
 
 def served(executor: Executor, models: Iterable[str]) -> list[str]:

@@ -106,12 +106,15 @@ class EncodedPictures:
             self._drop()
 
     def _drop(self) -> None:
-        for key, one in list(self._known.items()):
+        dropped = []
+        for key, one in self._known.items():  # seldom more than the first: they are not gone through for each picture
             if self._bytes <= self._most:
-                return
+                break
             if one.done():
                 self._bytes -= len(one.result().content)
-                del self._known[key]
+                dropped.append(key)
+        for key in dropped:
+            del self._known[key]
 
 
 ENCODED: Final = EncodedPictures()

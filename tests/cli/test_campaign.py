@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from snellen.cli.main import main
+from snellen.errors import SnellenError
 from snellen.evaluation.campaigns import (
     Campaign,
     CellResult,
@@ -22,6 +23,7 @@ from snellen.evaluation.campaigns import (
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.examination_plan import planned
 from snellen.experiments.understanding import understood
+from snellen.memory.home import using_home
 from snellen.memory.samples import SampleTable
 from snellen.profiles import load_profile
 from snellen.reports.campaigns import markdown
@@ -217,6 +219,70 @@ async def test_every_cell_ends_before_the_next_begins(
     async for _ in run_campaign(load_campaign(str(mine), models=["clip"])):
         assert running[-1] == "ended"
     assert running == ["begun", "ended"] * 3
+
+
+async def test_cells_that_are_answered_at_a_time_are_those_of_one_after_the_other(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running, most = 0, 0
+    stream = investigate.stream_investigate
+
+    async def watched(request: InvestigationRequest, *, thread: str) -> AsyncGenerator[InvestigationEvent]:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            async with aclosing(stream(request, thread=thread)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            running -= 1
+
+    monkeypatch.setattr(investigate, "stream_investigate", watched)
+    rows = ["birds", "quarks", "vehicles"]
+    made = load_campaign(str(mine), models=["clip"], rows=rows, images=24)
+    with using_home(tmp_path / "alone"):
+        alone = [one async for one in run_campaign(made)]
+    assert most == 1
+    asked = oracle.asked.copy()
+    oracle.asked.clear()
+    with using_home(tmp_path / "together"):
+        together = [one async for one in run_campaign(made, at_once=2)]
+    assert most == 2
+    assert [one.cell.row for one in together] == rows
+    assert together == alone
+    assert oracle.asked == asked
+
+
+async def test_where_a_cell_fails_no_further_one_is_begun_and_the_campaign_goes_on_later(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[str] = []
+    stream = investigate.stream_investigate
+
+    async def failing(request: InvestigationRequest, *, thread: str) -> AsyncGenerator[InvestigationEvent]:
+        begun.append(request.query)
+        if "vehicles" in request.query:
+            msg = "The disk is full."
+            raise SnellenError(msg)
+        async with aclosing(stream(request, thread=thread)) as events:
+            async for event in events:
+                yield event
+
+    rows = ["birds", "vehicles", "fruit"]
+    made = load_campaign(str(mine), models=["clip"], rows=rows, images=24)
+    with monkeypatch.context() as patch:
+        patch.setattr(investigate, "stream_investigate", failing)
+        with pytest.raises(SnellenError, match="disk is full"):
+            _ = [one async for one in run_campaign(made, at_once=2)]
+    assert len(begun) == 2
+    assert [one.cell.row async for one in run_campaign(made, at_once=2)] == rows
+    assert max(oracle.asked.values()) == 1, "what was measured before is looked up"
 
 
 def test_an_error_rate_is_of_a_cell_or_of_the_whole_table(

@@ -16,10 +16,9 @@ import pytest
 
 from snellen.errors import SnellenError
 from snellen.experiments.design import Arm
-from snellen.experiments.model_shards import AskedModels, ModelShards
+from snellen.experiments.model_shards import AskedModels, ModelShards, ShardMeasurer
 from snellen.experiments.report import Report
 from snellen.experiments.resources import DrawnPicture
-from snellen.experiments.trial_runner import TrialRunner
 from snellen.graphs.investigate import builder
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.samples import SampleTable
@@ -56,13 +55,15 @@ class Scrambled(Oracle):
             return super().rank(model, questions)
 
 
-async def _serially(runner: TrialRunner, asked: Sequence[ModelShards], told: Callable[[str, int], None]) -> AskedModels:
+async def _serially(
+    measurer: ShardMeasurer, asked: Sequence[ModelShards], told: Callable[[str, int], None]
+) -> AskedModels:
     """Ask one model after the other, one shard after the other."""
     outcome = AskedModels()
     for one in asked:
         try:
             for shard in one.shards:
-                runner.ask(one.model, shard)
+                measurer.trials.add(measurer.measured(one.model, shard))
                 outcome.trials += len(shard)
                 told(one.model, len(shard))
         except SnellenError as error:

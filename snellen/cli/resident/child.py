@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from snellen.cli.resident.messages import Request, receive, send
+from snellen.process_end import end_process
 from snellen.runtime.termination import INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def become(
         status = _status(run, request.words)
         send(connection, status=status)
     finally:
-        os._exit(status)
+        end_process(status)
 
 
 def _take_over(request: Request, descriptors: Sequence[int], made_by_imports: dict[str, str]) -> None:

@@ -227,9 +227,11 @@ async def _judged(scene: Pictured, workshop: BenchmarkWriter, number: int, seed:
     readings = await _readings(drafts, verified, workshop.reader)
     against = objections(drafts, verified, readings, graph, workshop.embed, verifier=workshop.verifier)
     kept = [place for place, objection in enumerate(against) if objection is None]
-    if workshop.entails is not None:
+    entails = workshop.entails
+    if entails is not None:
         facts = {fact.text: fact for place in kept for fact in readings[place].new if fact.kind != "category"}
-        shown = workshop.entails(scene)([(scene.name, fact) for fact in facts.values()])
+        pairs = [(scene.name, fact) for fact in facts.values()]
+        shown = await asyncio.to_thread(lambda: entails(scene)(pairs))
         probabilities = dict(zip(facts, shown, strict=True))
         for place in kept:
             against[place] = denied(readings[place], probabilities)

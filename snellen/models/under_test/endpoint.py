@@ -6,7 +6,7 @@ import hashlib
 import json
 import string
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 
 import httpx
@@ -36,9 +36,8 @@ class EndpointModel:
             name, settings.urls, at_once=settings.at_once, tries=settings.tries, pause=settings.pause
         )
         self._agreement = ServerAgreement(name, len(settings.urls), settings.offer)
-        limits = httpx.Limits(max_connections=self.at_once, max_keepalive_connections=self.at_once)
-        self._http = httpx.Client(follow_redirects=False, limits=limits)
-        weakref.finalize(self, self._http.close)
+        self._http = _clients(settings)
+        weakref.finalize(self, _close, tuple(self._http.values()))
         where = "an endpoint" if len(settings.urls) == 1 else f"{len(settings.urls)} servers"
         self._card = Card(
             name=name,
@@ -98,7 +97,7 @@ class EndpointModel:
         return self._pool.ask(self._pictures(questions), said)
 
     def _client(self, server: PooledServer) -> ServerClient:
-        return ServerClient(self._settings, server.address, self._http)
+        return ServerClient(self._settings, server.address, self._http[server.address])
 
     def _pictures(self, questions: Sequence[Question]) -> list[str]:
         """Return a name of each question's pictures, by which they are kept together where there is a choice."""
@@ -112,6 +111,22 @@ class EndpointModel:
         if ranked and len(question.choices) > most:
             msg = f"{self._card.name} ranks at most {most} choices: {question.text[:80]!r} has {len(question.choices)}."
             raise BadInput(msg)
+
+
+def _clients(settings: EndpointSettings) -> dict[str, httpx.Client]:
+    """Return what sends requests, by the address of the server.
+
+    Each server has connections of its own: whoever takes one goes through all that are kept together, and holds up the
+    others while he does, so that with hundreds of them little else is done.
+    """
+    limits = httpx.Limits(max_connections=settings.at_once, max_keepalive_connections=settings.at_once)
+    certificates = httpx.create_ssl_context()  # takes longer to read than all else
+    return {url: httpx.Client(follow_redirects=False, limits=limits, verify=certificates) for url in settings.urls}
+
+
+def _close(clients: Iterable[httpx.Client]) -> None:
+    for client in clients:
+        client.close()
 
 
 def _fingerprint(settings: EndpointSettings) -> str:

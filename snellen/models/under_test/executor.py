@@ -155,14 +155,21 @@ class InProcess:
             return self._models[name]
 
     def _found(self, name: str) -> ModelUnderTest:
-        """Read a model, or take the one that another home's executor asks; corrected ones are of one home."""
+        """Read a model, or take the one that another executor of this process asks; corrected ones are of one home.
+
+        So a checkpoint is there once, and a server is given no more at a time than it bears, however many ask.
+        """
         settings = self._profile.tested.get(name)
-        if not isinstance(settings, CheckpointUnderTest):
+        if settings is None:
             return self._read(name)
-        adapter = self._profile.resolve(settings.adapter).as_posix() if settings.adapter else ""
-        key = TESTED + name
-        said = (settings.model_dump_json(), adapter, self._profile.device, self._profile.dtype)
-        same = (name, repr(self._profile.source(key)), fingerprint(self._profile, key), *said)
+        same: tuple[str, ...] = (name, settings.model_dump_json())
+        if isinstance(settings, CheckpointUnderTest):
+            adapter = self._profile.resolve(settings.adapter).as_posix() if settings.adapter else ""
+            key = TESTED + name
+            where = (repr(self._profile.source(key)), fingerprint(self._profile, key))
+            same += (*where, adapter, self._profile.device, self._profile.dtype)
+        else:
+            same += (os.environ.get(settings.key, ""),)
         with _READING:
             model = _IN_USE.get(same)
             if model is None:

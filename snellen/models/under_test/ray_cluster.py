@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
+from snellen.process_end import at_process_end
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -57,6 +58,8 @@ def connected(settings: RaySettings) -> Any:  # noqa: ANN401 - the module `ray`
     global _connected_to  # noqa: PLW0603 - a process is connected to one cluster, as Ray is
     with _CONNECTING:
         if not ray.is_initialized():
+            # Where nobody waits for threads any more, Ray would leave processes of its own behind for a minute.
+            at_process_end(ray.shutdown)
             with _terminated_as_before():
                 _begin(ray, address)
             _connected_to = address

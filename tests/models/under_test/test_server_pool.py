@@ -317,6 +317,17 @@ def test_a_model_with_more_servers_has_more_shards_under_way(tmp_path: Path) -> 
     assert executor.at_once("one") < executor.at_once("many") <= 16
 
 
+def test_executors_of_a_process_give_a_server_no_more_together_than_it_bears(tmp_path: Path, stack: ExitStack) -> None:
+    (served,) = serving(stack, "plain")
+    served.delay = 0.05
+    settings = profile(tmp_path, m=[served.base_url])  # 32 questions at once
+    executors = [InProcess(settings), InProcess(settings)]
+    with ThreadPoolExecutor(2) as callers:
+        for one in [callers.submit(each.answer, "m", questions(48)) for each in executors]:
+            one.result()
+    assert 16 < served.most_under_way <= 32
+
+
 def test_nobody_waits_for_an_interrupted_call(stack: ExitStack) -> None:
     servers = serving(stack, "plain", "plain")
     for served in servers:
