@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.experiments.protocols.free_answers import question_key, refuse_mute
 from snellen.scoring.freeform import AnswerScores, AnswerTuples, Embed, Entails, Metric, score_answers
 from snellen.scoring.measure import Interval, Measure
@@ -27,6 +28,8 @@ REFUSAL: Final = "I cannot answer that."
 BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says everything")
 """Who answers beside the models: the program, on what can be read of the caption; a model that sees a gray picture; the
 question itself; nobody; and the whole caption."""
+_READING: Final = "reading answers"
+_SCORING: Final = "scoring"
 _RESAMPLES: Final = 1_000
 _EXAMPLES: Final = 3
 _SHOWN: Final = 60
@@ -139,7 +142,7 @@ async def examine(
     embed: Embed,
     entails: Callable[[Mapping[str, str]], Entails] | None = None,
     metric: Metric = "paper",
-    progress: StageProgress = lambda _, __, ___: None,
+    stages: StageCalls = StageCalls(),  # noqa: B008 - it is frozen
 ) -> ProveResult:
     """Ask models the questions of a benchmark, and score what they and the baselines say.
 
@@ -151,42 +154,81 @@ async def examine(
         embed: Of texts.
         entails: Makes what judges entailment from the ids of pictures by their scenes' names; None leaves it out.
         metric: How alike tuples are.
-        progress: Called with what is done, how much of it, and of how much.
+        stages: Are told of each stage.
 
     Raises:
         SnellenError: No model could be asked.
     """
+    progress, expect = stages.tell, stages.expect
     items = benchmark.items
+    questions = [item.question for item in items]
+    reading = _Reading(reader, questions, progress, texts=len(items) * (1 + len(models) + len(BASELINES)))
+    expect(_READING, reading.texts, "")
+    expect(_SCORING, len(items) * (len(models) + len(BASELINES)), _READING)
+    for name in models:
+        expect(name, len(items), "")
+    answering = list[str]()
+    references = await reading.of([item.answer for item in items])
     files = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
     ids = await asyncio.to_thread(runner.store, files)
 
     def keys(card: Card) -> list[TrialKey]:
+        expect(card.name, 0, "")
         refuse_mute(card)
+        expect(card.name, len(items), "")
+        answering.append(card.name)
+        expect(_blind(answering[0]), len(items), answering[0])
         return [question_key(card.fingerprint, ids[item.scene], item.question) for item in items]
 
     trials, notes = await runner.run_each(models, keys, progress=progress)
     answers = {name: [trial.said for trial in row] for name, row in trials.items()}
     answers |= await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
-    questions = [item.question for item in items]
     premises = await reader.premises(questions)
-    references = await reader.read_all([(item.answer, item.question) for item in items])
-    scored = []
+    graphs = {name: scene.graph.facts for name, scene in benchmark.scenes.items()}
+    scored: list[ScoredAnswers] = []
     for name, texts in answers.items():
-        facts = await reader.read_all(list(zip(texts, questions, strict=True)))
+        facts = await reading.of(texts)
         rows = [
             AnswerTuples(
-                said=facts[place], reference=references[place], premise=premises[place],
-                scene=benchmark.scenes[item.scene].graph.facts, picture=item.scene,
+                said=facts[place], reference=references[place], premise=premises[place], scene=graphs[item.scene],
+                picture=item.scene,
             )
             for place, item in enumerate(items)
         ]  # fmt: skip
         judge = None if entails is None else entails(ids)
-        progress(f"scoring {name}", 0, 1)
+        progress(_SCORING, len(scored) * len(items), len(answers) * len(items))
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
-        progress(f"scoring {name}", 1, 1)
         notes += unread_notes(name, reader, texts, questions) if name in trials else []
         scored.append(ScoredAnswers(name, texts, facts, scores))
+        progress(_SCORING, len(scored) * len(items), len(answers) * len(items))
     return ProveResult(benchmark, metric, scored[: len(trials)], scored[len(trials) :], notes)
+
+
+@dataclass
+class _Reading:
+    """Reading of answers, told as it goes.
+
+    Attributes:
+        reader: Reads their tuples.
+        questions: What they answer, one each.
+        progress: Is told.
+        texts: How many there will be.
+        done: How many were read.
+    """
+
+    reader: Reader
+    questions: Sequence[str]
+    progress: StageProgress
+    texts: int
+    done: int = 0
+
+    async def of(self, answers: Sequence[str]) -> list[list[Fact]]:
+        """Return the tuples of an answer to each question."""
+        self.progress(_READING, self.done, self.texts)
+        facts = await self.reader.read_all(list(zip(answers, self.questions, strict=True)))
+        self.done += len(answers)
+        self.progress(_READING, self.done, self.texts)
+        return facts
 
 
 def unread_notes(model: str, reader: Reader, answers: Sequence[str], questions: Sequence[str]) -> list[str]:
@@ -213,7 +255,7 @@ async def _baselines(
     gray = runner.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
     fingerprint = runner.executor.card(model).fingerprint
     keys = [question_key(fingerprint, gray, item.question) for item in items]
-    blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, f"{model}, blind"))
+    blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, _blind(model)))
     oracle, copies, refuses, everything = (BASELINES[place] for place in (0, 2, 3, 4))
     return {
         **({oracle: await _oracle(benchmark, reader)} if Verifier.available() else {}),
@@ -222,6 +264,11 @@ async def _baselines(
         refuses: [REFUSAL for _ in items],
         everything: [benchmark.scenes[item.scene].caption for item in items],
     }
+
+
+def _blind(model: str) -> str:
+    """Return the name of the stage in which a model sees gray."""
+    return f"{model}, blind"
 
 
 async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:
