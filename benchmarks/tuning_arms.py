@@ -68,8 +68,9 @@ class _Doubled(TorchFunctionMode):
 
 
 def _doubled(value: object) -> object:
-    single = isinstance(value, torch.Tensor) and value.dtype == torch.float32
-    return value.double() if single else torch.float64 if value is torch.float32 else value
+    if isinstance(value, torch.Tensor) and value.dtype == torch.float32:
+        return value.double()
+    return torch.float64 if value is torch.float32 else value
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Plain:
         for _ in range(self.tuner.settings.steps):
             optimizer.zero_grad()
             for index in range(1 + len(learned.negatives)):
-                loss(prompt, index).backward()
+                torch.autograd.backward(loss(prompt, index))
             optimizer.step()
         (feature,) = self.tuner.features([learned.example])
         return TunedPrompt(
@@ -155,7 +156,8 @@ def _loc_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], 
         scales = model.class_head.elu(model.class_head.logit_scale(patches))[0, :, 0].float() + 1
         short = scales * functional.relu(tuner.settings.alignment - cosine) * wanted[index]
         losses = patch_losses(logits[:, 0], rivals, wanted[index], counted[index]) + short
-        return losses.sum() / wanted.sum().clamp(min=1)
+        mean: torch.Tensor = losses.sum() / wanted.sum().clamp(min=1)
+        return mean
 
     return loss
 
@@ -170,7 +172,8 @@ def _vqa_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], 
     def loss(prompt: torch.Tensor, index: int) -> torch.Tensor:
         with answer_prompts(model.text_decoder, prompt):
             out = model(pixel_values=pixels[index : index + 1], **questions[index], labels=answers[index])
-        return out.loss * (1.0 if index == 0 else 1 / len(learned.negatives))
+        weighted: torch.Tensor = out.loss * (1.0 if index == 0 else 1 / len(learned.negatives))
+        return weighted
 
     return loss
 
@@ -186,11 +189,13 @@ def _seg_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], 
         states = segmenter.states(prompt, sight.heard)
         named = functional.softplus(-batch.signs[0, index] * segmenter.something(states)).mean().float()
         if index:
-            return weights.cross_entropy_weight * named / len(learned.negatives)
+            silence: torch.Tensor = weights.cross_entropy_weight * named / len(learned.negatives)
+            return silence
         drawn = segmenter.outlines(states, sight.pixels.flatten(2))
         focal, dice = mask_losses(drawn, batch.masks, batch.real[:, None])
         outlines = (weights.mask_weight * focal + weights.dice_weight * dice).mean()
-        return outlines + weights.cross_entropy_weight * named
+        both: torch.Tensor = outlines + weights.cross_entropy_weight * named
+        return both
 
     return loss
 

@@ -27,6 +27,7 @@ from snellen.cli.options import (
 from snellen.cli.outputs import print_written, write_results
 from snellen.cli.remaining_time import RemainingTime
 from snellen.errors import BadInput
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ def judge(options: argparse.Namespace) -> int:
     from snellen.datasets.pairs import read_benchmark
     from snellen.evaluation import resources
     from snellen.evaluation.pairs import correlations, examine
-    from snellen.evaluation.stage_calls import StageCalls
     from snellen.reports import pairs as reports
     from snellen.runtime.investigation_requests import examined
 

@@ -25,6 +25,7 @@ from snellen.cli.options import (
 )
 from snellen.cli.outputs import print_written, write_results
 from snellen.cli.remaining_time import RemainingTime
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
@@ -112,7 +113,6 @@ def examine(options: argparse.Namespace) -> int:
     """Ask models the questions of a benchmark; score how helpful and truthful their answers are."""
     from snellen.datasets.prove import read_benchmark
     from snellen.evaluation import prove, resources
-    from snellen.evaluation.stage_calls import StageCalls
     from snellen.reports import prove as reports
     from snellen.runtime.investigation_requests import examined
 

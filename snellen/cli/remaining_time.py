@@ -50,7 +50,7 @@ class RemainingTime:
     Models differ in speed by far, so that the mean over what is done says little about what is left: every stage has a
     pace of its own. Stages that are under way at the same time share the processors. What passes meanwhile is divided
     equally among them, so that their times add up; models that wait for servers wait side by side, and of them this may
-    promise too little. A stage that was not begun is taken to be as fast as the one it is like, or as all others.
+    promise too little. A stage of which nothing was measured is taken to be as fast as the one it is like.
 
     Args:
         clock: Returns seconds.
@@ -82,16 +82,15 @@ class RemainingTime:
         stage.done, stage.is_begun = done, True
 
     def seconds(self) -> float | None:
-        """Return the seconds that are left; None as long as nobody can know."""
+        """Return the seconds that are left; None as long as the pace of a stage is not known."""
         paces = {name: one.seconds / one.measured for name, one in self._stages.items() if one.measured}
-        measured = sum(one.measured for one in self._stages.values())
-        if not measured:
-            return None
-        mean = sum(one.seconds for one in self._stages.values()) / measured
-        return sum(
-            max(one.left * paces.get(name, paces.get(one.like, mean)) - one.under_way, 0)
-            for name, one in self._stages.items()
-        )
+        seconds = 0.0
+        for name, one in self._stages.items():
+            pace = paces.get(name, paces.get(one.like))
+            if one.left and pace is None:
+                return None
+            seconds += max(one.left * (pace or 0.0) - one.under_way, 0)
+        return seconds
 
     def text(self) -> str:
         """Say it: "about 3 min left"; nothing where nothing is known or left."""

@@ -28,8 +28,11 @@ REFUSAL: Final = "I cannot answer that."
 BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says everything")
 """Who answers beside the models: the program, on what can be read of the caption; a model that sees a gray picture; the
 question itself; nobody; and the whole caption."""
+_READING_RIGHT: Final = "reading right answers"
 _READING: Final = "reading answers"
 _SCORING: Final = "scoring"
+_READ_TOGETHER: Final = 200
+"""Answers between two words about how far reading is; a chat model reads as many at once as its profile allows."""
 _RESAMPLES: Final = 1_000
 _EXAMPLES: Final = 3
 _SHOWN: Final = 60
@@ -162,72 +165,100 @@ async def examine(
     progress, expect = stages.tell, stages.expect
     items = benchmark.items
     questions = [item.question for item in items]
-    reading = _Reading(reader, questions, progress, texts=len(items) * (1 + len(models) + len(BASELINES)))
-    expect(_READING, reading.texts, "")
-    expect(_SCORING, len(items) * (len(models) + len(BASELINES)), _READING)
+    silent = _silent(benchmark)
+    right = [item.answer for item in items]
+    known, reading = (_Reading(name, reader, questions, progress) for name in (_READING_RIGHT, _READING))
+    known.expect(right)
+    reading.expect(*silent.values())
+    expect(known.name, known.total, "")
+    # How much models will say is not known; captions, which are long, take most of the time.
+    expect(reading.name, reading.total, known.name)
     for name in models:
-        expect(name, len(items), "")
+        expect(name, len(items), models[0])
     answering = list[str]()
-    references = await reading.of([item.answer for item in items])
+    references = await known.of(right)
     files = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
     ids = await asyncio.to_thread(runner.store, files)
 
     def keys(card: Card) -> list[TrialKey]:
         expect(card.name, 0, "")
         refuse_mute(card)
-        expect(card.name, len(items), "")
         answering.append(card.name)
+        expect(card.name, len(items), answering[0])
         expect(_blind(answering[0]), len(items), answering[0])
         return [question_key(card.fingerprint, ids[item.scene], item.question) for item in items]
 
     trials, notes = await runner.run_each(models, keys, progress=progress)
     answers = {name: [trial.said for trial in row] for name, row in trials.items()}
-    answers |= await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
+    oracle, blind = await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
+    reading.expect(*answers.values(), *oracle.values(), *blind.values())
+    answers |= oracle | blind | silent
+    facts = {name: await reading.of(texts) for name, texts in answers.items()}
     premises = await reader.premises(questions)
     graphs = {name: scene.graph.facts for name, scene in benchmark.scenes.items()}
+    await asyncio.to_thread(embed, questions[:1])  # the encoder is read, which says nothing about the pace of scoring
+    expect(_SCORING, len(answers), "")
+    progress(_SCORING, 0, len(answers))
     scored: list[ScoredAnswers] = []
     for name, texts in answers.items():
-        facts = await reading.of(texts)
+        said = facts[name]
         rows = [
             AnswerTuples(
-                said=facts[place], reference=references[place], premise=premises[place], scene=graphs[item.scene],
+                said=said[place], reference=references[place], premise=premises[place], scene=graphs[item.scene],
                 picture=item.scene,
             )
             for place, item in enumerate(items)
         ]  # fmt: skip
         judge = None if entails is None else entails(ids)
-        progress(_SCORING, len(scored) * len(items), len(answers) * len(items))
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
         notes += unread_notes(name, reader, texts, questions) if name in trials else []
-        scored.append(ScoredAnswers(name, texts, facts, scores))
-        progress(_SCORING, len(scored) * len(items), len(answers) * len(items))
+        scored.append(ScoredAnswers(name, texts, said, scores))
+        progress(_SCORING, len(scored), len(answers))
     return ProveResult(benchmark, metric, scored[: len(trials)], scored[len(trials) :], notes)
 
 
 @dataclass
 class _Reading:
-    """Reading of answers, told as it goes.
+    """Reading of answers, told as it goes, by characters; a text that comes again costs little, and counts once.
 
     Attributes:
+        name: Of the stage.
         reader: Reads their tuples.
         questions: What they answer, one each.
         progress: Is told.
-        texts: How many there will be.
-        done: How many were read.
+        expected: Texts that there will be.
+        read: Texts that were read.
     """
 
+    name: str
     reader: Reader
     questions: Sequence[str]
     progress: StageProgress
-    texts: int
-    done: int = 0
+    expected: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+
+    def expect(self, *answers: Sequence[str]) -> None:
+        """Count in what will be read."""
+        self.expected.update(*answers)
+
+    @property
+    def total(self) -> int:
+        """Characters that there will be."""
+        return sum(map(len, self.expected))
+
+    def _tell(self) -> None:
+        self.progress(self.name, sum(map(len, self.read)), self.total)
 
     async def of(self, answers: Sequence[str]) -> list[list[Fact]]:
         """Return the tuples of an answer to each question."""
-        self.progress(_READING, self.done, self.texts)
-        facts = await self.reader.read_all(list(zip(answers, self.questions, strict=True)))
-        self.done += len(answers)
-        self.progress(_READING, self.done, self.texts)
+        self._tell()
+        texts = list(zip(answers, self.questions, strict=True))
+        facts: list[list[Fact]] = []
+        for begun in range(0, len(texts), _READ_TOGETHER):
+            part = texts[begun : begun + _READ_TOGETHER]
+            facts += await self.reader.read_all(part)
+            self.read.update(text for text, _ in part)
+            self._tell()
         return facts
 
 
@@ -247,19 +278,23 @@ def unread_notes(model: str, reader: Reader, answers: Sequence[str], questions: 
 
 async def _baselines(
     benchmark: ProveBenchmark, runner: TrialRunner, model: str, reader: Reader, progress: StageProgress
-) -> dict[str, list[str]]:
-    """Return what those say that are no models; the blind one is a model that sees only gray."""
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return what the oracle says, if there is one, and the blind one, which is a model that sees only gray."""
     from PIL import Image
 
-    items = benchmark.items
     gray = runner.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
     fingerprint = runner.executor.card(model).fingerprint
-    keys = [question_key(fingerprint, gray, item.question) for item in items]
+    keys = [question_key(fingerprint, gray, item.question) for item in benchmark.items]
     blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, _blind(model)))
-    oracle, copies, refuses, everything = (BASELINES[place] for place in (0, 2, 3, 4))
+    oracle = {BASELINES[0]: await _oracle(benchmark, reader)} if Verifier.available() else {}
+    return oracle, {f"{BASELINES[1]} ({model})": [trial.said for trial in blind]}
+
+
+def _silent(benchmark: ProveBenchmark) -> dict[str, list[str]]:
+    """Return what those say who look at nothing."""
+    items = benchmark.items
+    copies, refuses, everything = BASELINES[2:]
     return {
-        **({oracle: await _oracle(benchmark, reader)} if Verifier.available() else {}),
-        f"{BASELINES[1]} ({model})": [trial.said for trial in blind],
         copies: [item.question for item in items],
         refuses: [REFUSAL for _ in items],
         everything: [benchmark.scenes[item.scene].caption for item in items],

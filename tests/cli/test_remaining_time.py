@@ -26,10 +26,12 @@ class Clock:
         return self.now
 
 
-def _side_by_side(left: RemainingTime, clock: Clock, paces: dict[str, float], total: int) -> list[tuple[float, float]]:
+def _side_by_side(
+    left: RemainingTime, clock: Clock, paces: dict[str, float], total: int
+) -> list[tuple[float, float | None]]:
     """Run stages on one processor that all of them share; return when it was, and what was estimated."""
     work = {name: total * pace for name, pace in paces.items()}
-    told, estimates = dict.fromkeys(paces, 0), list[tuple[float, float]]()
+    told, estimates = dict.fromkeys(paces, 0), list[tuple[float, float | None]]()
     for name in paces:
         left.tell(name, 0, total)
     while running := [name for name in paces if told[name] < total]:
@@ -41,13 +43,11 @@ def _side_by_side(left: RemainingTime, clock: Clock, paces: dict[str, float], to
             work[each] -= until[name]
         told[name] = shards[name]
         left.tell(name, told[name], total)
-        estimates.append((clock.now, left.seconds() or 0.0))
+        estimates.append((clock.now, left.seconds()))
     return estimates
 
 
-@given(
-    paces=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6), later=st.lists(st.floats(0.5, 2.0), max_size=2)
-)
+@given(paces=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6), later=st.lists(st.floats(0.5, 2.0), max_size=2))
 def test_from_a_tenth_of_the_way_on_the_estimate_is_close(paces: list[float], later: list[float]) -> None:
     """Models of any speeds, asked side by side, and stages that follow."""
     clock, total = Clock(), 1_000
@@ -64,6 +64,7 @@ def test_from_a_tenth_of_the_way_on_the_estimate_is_close(paces: list[float], la
     ended = clock.now
     for now, seconds in estimates:
         if now - begun >= (ended - begun) / 10:
+            assert seconds is not None
             assert abs(seconds - (ended - now)) <= _WITHIN * (ended - now) + 1e-6
 
 

@@ -206,7 +206,8 @@ def test_pictures_of_an_instance_share_its_prompt(models: Models, layers: int) -
     width, depth = vision.config.hidden_size, vision.config.num_hidden_layers
     prompts = torch.randn(2, min(layers, depth), 3, width, generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
-        patches = encoder.patches([*PICTURES, noise(4)]).unflatten(0, (2, 2))
+        patches = encoder.patches([*PICTURES, noise(4)])
+        patches = patches.view(2, 2, *patches.shape[1:])
         together = encoder.embed(patches, prompts)
         with deep_prompts(vision, prompts.repeat_interleave(2, dim=0)):
             alone = np.stack([each.embedding for each in encoder.pictures([*PICTURES, noise(4)])])
