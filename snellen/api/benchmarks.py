@@ -18,6 +18,7 @@ from snellen.datasets.prove.building import BenchmarkWriter, build
 from snellen.evaluation import pairs as pair_runs
 from snellen.evaluation import prove as prove_runs
 from snellen.evaluation import resources
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.graphs.states import Json
 from snellen.profiles import load_profile
 from snellen.reports import pairs as pair_reports
@@ -113,7 +114,7 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
     judge = bench.entails(lambda done, of: tell("entailment", done, of)) if entailment else None
     outcome = await prove_runs.examine(
         benchmark, bench.runner, tested, reader=bench.reader, embed=bench.embed, entails=judge, metric=metric,
-        progress=tell,
+        stages=StageCalls(tell),
     )  # fmt: skip
     text = await asyncio.to_thread(_page_of, partial(prove_reports.write_results, outcome))
     figures = prove_reports.to_json(outcome)
@@ -167,7 +168,7 @@ async def pairs_async(  # noqa: PLR0913 - as above
         page = await asyncio.to_thread(pair_reports.write_sample, benchmark)
         return _built(place, page, benchmark.left_out, f"{len(benchmark.pairs)} pairs: {benchmark.source}")
     bench = await asyncio.to_thread(resources.opened, str(profile))
-    outcome = await pair_runs.examine(benchmark, bench.runner, tested, compatible=compatible, progress=tell)
+    outcome = await pair_runs.examine(benchmark, bench.runner, tested, compatible=compatible, stages=StageCalls(tell))
     text = await asyncio.to_thread(_page_of, partial(pair_reports.write_results, outcome, {}))
     figures = pair_reports.to_json(outcome, {})
     return _ran(place, figures, outcome, text, pair_reports.markdown(outcome, {}))

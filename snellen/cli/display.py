@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from snellen.cli.remaining_time import RemainingTime
 
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _EVERY: Final = 20
@@ -129,22 +130,32 @@ def progress(total: int, doing: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def stages() -> Iterator[ShowStage]:
-    """Show one bar after the other on standard error, a line for each where no terminal shows them."""
+def stages(left: RemainingTime | None = None) -> Iterator[ShowStage]:
+    """Show one bar after the other on standard error, a line for each where no terminal shows them.
+
+    Args:
+        left: Estimates how long all of them will still take, which is then shown instead of what one of them will.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = Console(stderr=True)
     note_column = TextColumn("{task.fields[note]}", style="dim")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), note_column)
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    columns += [note_column] if left else [TimeRemainingColumn(), note_column]
     tasks: dict[str, Any] = {}
     printed: dict[str, int] = {}
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
 
         def show(name: str, done: int, total: int, note: str = "") -> None:
+            if left is not None:
+                left.tell(name, done, total)
+                note = left.text()
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total, note=note)
-            bar.update(tasks[name], completed=done, note=note)
+            for one in tasks.values() if left is not None else ():
+                bar.update(one, note="")
+            bar.update(tasks[name], completed=done, total=total, note=note)
             news = printed.get(name) != done and (done == total or done % _EVERY == 0)
             if not screen.is_terminal and news:
                 printed[name] = done

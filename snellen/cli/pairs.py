@@ -25,7 +25,9 @@ from snellen.cli.options import (
     option,
 )
 from snellen.cli.outputs import print_written, write_results
+from snellen.cli.remaining_time import RemainingTime
 from snellen.errors import BadInput
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
@@ -109,8 +111,10 @@ def judge(options: argparse.Namespace) -> int:
     table = read_table(Path(options.table)) if options.table else {}
     bench = resources.opened(options.profile)
     models = examined(bench.profile, options.models or (), judges=True)
-    with stages() as show:
-        outcome = run(examine(benchmark, bench.runner, models, compatible=options.compat, progress=show))
+    left = RemainingTime()
+    with stages(left) as show:
+        calls = StageCalls(show, left.expect)
+        outcome = run(examine(benchmark, bench.runner, models, compatible=options.compat, stages=calls))
     compared = correlations(outcome.judges, table)
     files = write_results(partial(reports.write_results, outcome, compared), options)
     if options.json:

@@ -24,6 +24,8 @@ from snellen.cli.options import (
     option,
 )
 from snellen.cli.outputs import print_written, write_results
+from snellen.cli.remaining_time import RemainingTime
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
@@ -117,12 +119,13 @@ def examine(options: argparse.Namespace) -> int:
     benchmark = read_benchmark(Path(options.bench))
     bench = resources.opened(options.profile)
     models = examined(bench.profile, options.models or ())
-    with stages() as show:
+    left = RemainingTime()
+    with stages(left) as show:
         entails = None if options.no_entailment else bench.entails(partial(show, "entailment"))
         outcome = run(
             prove.examine(
                 benchmark, bench.runner, models, reader=bench.reader, embed=bench.embed, entails=entails,
-                metric=options.metric, progress=show,
+                metric=options.metric, stages=StageCalls(show, left.expect),
             )
         )  # fmt: skip
     files = write_results(partial(reports.write_results, outcome), options)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.datasets.pairs import TEMPLATES, Pair, PairBenchmark
 from snellen.errors import SnellenError
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.experiments.protocols.pair_scoring import pair_keys, pair_scores
 from snellen.memory.trials import Trial, TrialKey
 from snellen.scoring.judge_replies import not_understood, parsed_score
@@ -34,7 +35,7 @@ from snellen.scoring.pairs import (
 )
 
 if TYPE_CHECKING:
-    from snellen.experiments.trial_runner import StageProgress, TrialRunner
+    from snellen.experiments.trial_runner import TrialRunner
     from snellen.models.under_test import Card
 
 POOLED: Final = "pooled"
@@ -190,7 +191,7 @@ async def examine(
     models: Sequence[str],
     *,
     compatible: bool = False,
-    progress: StageProgress = lambda _, __, ___: None,
+    stages: StageCalls = StageCalls(),  # noqa: B008 - it is frozen
 ) -> PairBenchmarkResult:
     """Have models judge the pairs of a benchmark; what was judged before is not asked again.
 
@@ -201,7 +202,7 @@ async def examine(
         runner: Asks models.
         models: By their names in the profile; what they cannot compare is told, not scored.
         compatible: Take two invalid answers for symmetric, as the paper's release does.
-        progress: Called with what is done, how much of it, and of how much.
+        stages: Are told of each model before it is asked, and of its trials.
 
     Raises:
         SnellenError: No model could judge any pair.
@@ -210,9 +211,14 @@ async def examine(
     ids = await asyncio.to_thread(runner.store, files)
 
     def keys(card: Card) -> list[TrialKey]:
-        return [key for pair in _readable(card, benchmark.pairs) for key in _keys(card, pair, ids)]
+        stages.expect(card.name, 0, "")
+        named = [key for pair in _readable(card, benchmark.pairs) for key in _keys(card, pair, ids)]
+        stages.expect(card.name, len(set(named)), "")
+        return named
 
-    trials, notes = await runner.run_each(models, keys, progress=progress)
+    for name in models:
+        stages.expect(name, len(benchmark.pairs), "")
+    trials, notes = await runner.run_each(models, keys, progress=stages.tell)
     judges = []
     for name, answers in trials.items():
         card = runner.executor.card(name)

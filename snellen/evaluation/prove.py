@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from snellen.evaluation.stage_calls import StageCalls
 from snellen.experiments.protocols.free_answers import question_key, refuse_mute
 from snellen.scoring.freeform import AnswerScores, AnswerTuples, Embed, Entails, Metric, score_answers
 from snellen.scoring.measure import Interval, Measure
@@ -27,6 +28,11 @@ REFUSAL: Final = "I cannot answer that."
 BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says everything")
 """Who answers beside the models: the program, on what can be read of the caption; a model that sees a gray picture; the
 question itself; nobody; and the whole caption."""
+_READING_RIGHT: Final = "reading right answers"
+_READING: Final = "reading answers"
+_SCORING: Final = "scoring"
+_READ_TOGETHER: Final = 200
+"""Answers between two words about how far reading is; a chat model reads as many at once as its profile allows."""
 _RESAMPLES: Final = 1_000
 _EXAMPLES: Final = 3
 _SHOWN: Final = 60
@@ -139,7 +145,7 @@ async def examine(
     embed: Embed,
     entails: Callable[[Mapping[str, str]], Entails] | None = None,
     metric: Metric = "paper",
-    progress: StageProgress = lambda _, __, ___: None,
+    stages: StageCalls = StageCalls(),  # noqa: B008 - it is frozen
 ) -> ProveResult:
     """Ask models the questions of a benchmark, and score what they and the baselines say.
 
@@ -151,42 +157,109 @@ async def examine(
         embed: Of texts.
         entails: Makes what judges entailment from the ids of pictures by their scenes' names; None leaves it out.
         metric: How alike tuples are.
-        progress: Called with what is done, how much of it, and of how much.
+        stages: Are told of each stage.
 
     Raises:
         SnellenError: No model could be asked.
     """
+    progress, expect = stages.tell, stages.expect
     items = benchmark.items
+    questions = [item.question for item in items]
+    silent = _silent(benchmark)
+    right = [item.answer for item in items]
+    known, reading = (_Reading(name, reader, questions, progress) for name in (_READING_RIGHT, _READING))
+    known.expect(right)
+    reading.expect(*silent.values())
+    expect(known.name, known.total, "")
+    # How much models will say is not known; captions, which are long, take most of the time.
+    expect(reading.name, reading.total, known.name)
+    for name in models:
+        expect(name, len(items), models[0])
+    answering = list[str]()
+    references = await known.of(right)
     files = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
     ids = await asyncio.to_thread(runner.store, files)
 
     def keys(card: Card) -> list[TrialKey]:
+        expect(card.name, 0, "")
         refuse_mute(card)
+        answering.append(card.name)
+        expect(card.name, len(items), answering[0])
+        expect(_blind(answering[0]), len(items), answering[0])
         return [question_key(card.fingerprint, ids[item.scene], item.question) for item in items]
 
     trials, notes = await runner.run_each(models, keys, progress=progress)
     answers = {name: [trial.said for trial in row] for name, row in trials.items()}
-    answers |= await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
-    questions = [item.question for item in items]
+    oracle, blind = await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
+    reading.expect(*answers.values(), *oracle.values(), *blind.values())
+    answers |= oracle | blind | silent
+    facts = {name: await reading.of(texts) for name, texts in answers.items()}
     premises = await reader.premises(questions)
-    references = await reader.read_all([(item.answer, item.question) for item in items])
-    scored = []
+    graphs = {name: scene.graph.facts for name, scene in benchmark.scenes.items()}
+    await asyncio.to_thread(embed, questions[:1])  # the encoder is read, which says nothing about the pace of scoring
+    expect(_SCORING, len(answers), "")
+    progress(_SCORING, 0, len(answers))
+    scored: list[ScoredAnswers] = []
     for name, texts in answers.items():
-        facts = await reader.read_all(list(zip(texts, questions, strict=True)))
+        said = facts[name]
         rows = [
             AnswerTuples(
-                said=facts[place], reference=references[place], premise=premises[place],
-                scene=benchmark.scenes[item.scene].graph.facts, picture=item.scene,
+                said=said[place], reference=references[place], premise=premises[place], scene=graphs[item.scene],
+                picture=item.scene,
             )
             for place, item in enumerate(items)
         ]  # fmt: skip
         judge = None if entails is None else entails(ids)
-        progress(f"scoring {name}", 0, 1)
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
-        progress(f"scoring {name}", 1, 1)
         notes += unread_notes(name, reader, texts, questions) if name in trials else []
-        scored.append(ScoredAnswers(name, texts, facts, scores))
+        scored.append(ScoredAnswers(name, texts, said, scores))
+        progress(_SCORING, len(scored), len(answers))
     return ProveResult(benchmark, metric, scored[: len(trials)], scored[len(trials) :], notes)
+
+
+@dataclass
+class _Reading:
+    """Reading of answers, told as it goes, by characters; a text that comes again costs little, and counts once.
+
+    Attributes:
+        name: Of the stage.
+        reader: Reads their tuples.
+        questions: What they answer, one each.
+        progress: Is told.
+        expected: Texts that there will be.
+        read: Texts that were read.
+    """
+
+    name: str
+    reader: Reader
+    questions: Sequence[str]
+    progress: StageProgress
+    expected: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+
+    def expect(self, *answers: Sequence[str]) -> None:
+        """Count in what will be read."""
+        self.expected.update(*answers)
+
+    @property
+    def total(self) -> int:
+        """Characters that there will be."""
+        return sum(map(len, self.expected))
+
+    def _tell(self) -> None:
+        self.progress(self.name, sum(map(len, self.read)), self.total)
+
+    async def of(self, answers: Sequence[str]) -> list[list[Fact]]:
+        """Return the tuples of an answer to each question."""
+        self._tell()
+        texts = list(zip(answers, self.questions, strict=True))
+        facts: list[list[Fact]] = []
+        for begun in range(0, len(texts), _READ_TOGETHER):
+            part = texts[begun : begun + _READ_TOGETHER]
+            facts += await self.reader.read_all(part)
+            self.read.update(text for text, _ in part)
+            self._tell()
+        return facts
 
 
 def unread_notes(model: str, reader: Reader, answers: Sequence[str], questions: Sequence[str]) -> list[str]:
@@ -205,23 +278,32 @@ def unread_notes(model: str, reader: Reader, answers: Sequence[str], questions: 
 
 async def _baselines(
     benchmark: ProveBenchmark, runner: TrialRunner, model: str, reader: Reader, progress: StageProgress
-) -> dict[str, list[str]]:
-    """Return what those say that are no models; the blind one is a model that sees only gray."""
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return what the oracle says, if there is one, and the blind one, which is a model that sees only gray."""
     from PIL import Image
 
-    items = benchmark.items
     gray = runner.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
     fingerprint = runner.executor.card(model).fingerprint
-    keys = [question_key(fingerprint, gray, item.question) for item in items]
-    blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, f"{model}, blind"))
-    oracle, copies, refuses, everything = (BASELINES[place] for place in (0, 2, 3, 4))
+    keys = [question_key(fingerprint, gray, item.question) for item in benchmark.items]
+    blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, _blind(model)))
+    oracle = {BASELINES[0]: await _oracle(benchmark, reader)} if Verifier.available() else {}
+    return oracle, {f"{BASELINES[1]} ({model})": [trial.said for trial in blind]}
+
+
+def _silent(benchmark: ProveBenchmark) -> dict[str, list[str]]:
+    """Return what those say who look at nothing."""
+    items = benchmark.items
+    copies, refuses, everything = BASELINES[2:]
     return {
-        **({oracle: await _oracle(benchmark, reader)} if Verifier.available() else {}),
-        f"{BASELINES[1]} ({model})": [trial.said for trial in blind],
         copies: [item.question for item in items],
         refuses: [REFUSAL for _ in items],
         everything: [benchmark.scenes[item.scene].caption for item in items],
     }
+
+
+def _blind(model: str) -> str:
+    """Return the name of the stage in which a model sees gray."""
+    return f"{model}, blind"
 
 
 async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:

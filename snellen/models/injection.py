@@ -18,23 +18,64 @@ if TYPE_CHECKING:
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-@contextmanager
-def deep_prompts(
+def prompted_class_tokens(
     vision_model: Any,  # noqa: ANN401 - transformers is untyped
+    patches: torch.Tensor,
     prompts: torch.Tensor,
-    *,
-    pooled: bool = False,
-) -> Iterator[None]:
-    """Deep prompts in the first layers of a CLIP vision encoder (CLOVA section 8.4; VPT-deep, Jia et al. 2022).
+) -> torch.Tensor:
+    """Class tokens of a CLIP vision encoder with deep prompts (CLOVA section 8.4; VPT-deep, Jia et al. 2022).
 
-    They stand between the class token and the patches. Those of the first layer are inserted; those of each further
-    layer replace what the layer before made of its own; after the last they go on as ordinary tokens. The encoder's
-    output has none of them, so that its shape stays.
+    Prompts stand beside the patches. Those of the first layer are inserted; those of each further layer replace what
+    the layer before made of its own; after the last they go on as ordinary tokens. It is what `deep_prompts` gives,
+    without what nobody reads: places that the next layer replaces, and in the last layer all but the class token, are
+    only looked up. What a layer makes of the prompts that enter it is the same for all pictures, and computed once.
+
+    Args:
+        vision_model: A ``CLIPVisionModel``.
+        patches: ``(instances, pictures, 1 + patches, width)``, what the encoder's first layer is given.
+        prompts: ``(instances, layers, vectors, width)``, one for all pictures of an instance.
+
+    Returns:
+        ``(instances, pictures, width)``, as the encoder's last hidden state has them.
+    """
+    import torch
+
+    instances, pictures = patches.shape[:2]
+    last = len(vision_model.encoder.layers) - 1
+
+    def spread(entering: torch.Tensor) -> torch.Tensor:
+        return entering[:, None].expand(-1, pictures, -1, -1).flatten(0, 1)
+
+    hidden = patches.flatten(0, 1)
+    for depth, layer in enumerate(vision_model.encoder.layers):
+        attention, given = layer.self_attn, layer.layer_norm1(hidden)
+        keys, values = attention.k_proj(given), attention.v_proj(given)
+        if depth == last:
+            hidden, given = hidden[:, :1], given[:, :1]
+        queries = attention.q_proj(given)
+        if depth < prompts.shape[1]:
+            own = prompts[:, depth].to(hidden.dtype)
+            entering = layer.layer_norm1(own)
+            keys = torch.cat([keys, spread(attention.k_proj(entering))], dim=1)
+            values = torch.cat([values, spread(attention.v_proj(entering))], dim=1)
+            if depth == prompts.shape[1] - 1 and depth < last:
+                queries = torch.cat([queries, spread(attention.q_proj(entering))], dim=1)
+                hidden = torch.cat([hidden, spread(own)], dim=1)
+        mixed = _mixed(queries, keys, values, width=attention.head_dim, scale=attention.scale)
+        hidden = hidden + attention.out_proj(mixed)
+        hidden = hidden + layer.mlp(layer.layer_norm2(hidden))
+    return hidden[:, 0].unflatten(0, (instances, pictures))
+
+
+@contextmanager
+def deep_prompts(vision_model: Any, prompts: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
+    """Deep prompts in the first layers of a CLIP vision encoder, by hooks: the plain way, all of the model every time.
+
+    They stand between the class token and the patches. The encoder's output has none of them, so that its shape stays.
 
     Args:
         vision_model: A ``CLIPVisionModel``.
         prompts: ``(batch, layers, vectors, width)``, one for each picture of the batch.
-        pooled: Only the class token will be read; what other tokens become in the last layer is not computed.
     """
     import torch
 
@@ -58,12 +99,6 @@ def deep_prompts(
     with ExitStack() as hooks:
         for depth in range(layers):
             hooks.enter_context(_before(encoder.layers[depth], enter(depth)))
-        # Prompts that the next layer replaces are only looked up: nobody reads what the layer makes of them.
-        idle = dict.fromkeys(range(layers - 1), slice(1, 1 + vectors))
-        if pooled:
-            idle[len(encoder.layers) - 1] = slice(1, None)
-        for depth, places in idle.items():
-            hooks.enter_context(_sparing(encoder.layers[depth].mlp, places))
         hooks.enter_context(_after(encoder, leave))
         yield
 
@@ -265,43 +300,31 @@ def _attended(
     seen: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """One attention of a MaskFormer's decoder, with keys and values that are projected already."""
-    from torch.nn import functional
-
     queries: torch.Tensor = attention.q_proj(asking)
-
-    def heads(projected: torch.Tensor) -> torch.Tensor:
-        split = projected.to(queries.dtype).view(*projected.shape[:-1], -1, attention.head_dim)
-        return split.transpose(1, 2)
-
-    mixed = functional.scaled_dot_product_attention(
-        heads(queries), heads(keys), heads(values), attn_mask=seen, scale=attention.scaling
-    )
-    attended: torch.Tensor = attention.o_proj(mixed.transpose(1, 2).flatten(2))
+    mixed = _mixed(queries, keys, values, seen, width=attention.head_dim, scale=attention.scaling)
+    attended: torch.Tensor = attention.o_proj(mixed)
     return attended
 
 
-@contextmanager
-def _sparing(module: torch.nn.Module, places: slice) -> Iterator[None]:
-    """Do not run a module that treats every token by itself on some places ``(batch, places, width)``: zeros there."""
-    import torch
+def _mixed(
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    seen: torch.Tensor | None = None,
+    *,
+    width: int,
+    scale: float,
+) -> torch.Tensor:
+    """Values as queries mix them, ``(n, queries, heads * width)``; all heads of a token lie side by side."""
+    from torch.nn import functional
 
-    start = places.start
-    spared = 0
+    def heads(projected: torch.Tensor) -> torch.Tensor:
+        return projected.to(queries.dtype).unflatten(-1, (-1, width)).transpose(1, 2)
 
-    def spare(arguments: Arguments) -> Arguments:
-        nonlocal spared
-        (hidden, *others), named = arguments
-        rest = hidden[:, places.stop :] if places.stop else hidden[:, :0]
-        kept = torch.cat([hidden[:, :start], rest], dim=1)
-        spared = hidden.shape[1] - kept.shape[1]
-        return (kept, *others), named
-
-    def restore(output: torch.Tensor) -> torch.Tensor:
-        nothing = output.new_zeros(len(output), spared, output.shape[2])
-        return torch.cat([output[:, :start], nothing, output[:, start:]], dim=1)
-
-    with _before(module, spare), _after(module, restore):
-        yield
+    mixed = functional.scaled_dot_product_attention(
+        heads(queries), heads(keys), heads(values), attn_mask=seen, scale=scale
+    )
+    return mixed.transpose(1, 2).flatten(2)
 
 
 @contextmanager

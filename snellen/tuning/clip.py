@@ -108,9 +108,7 @@ class ClipTuner:
 
     def judge(self, prompts: torch.Tensor, batch: ClipBatch) -> PromptScores:
         """The concept's own name against all the others, on every picture of each instance."""
-        instances, pictures = batch.signs.shape
-        each = prompts[:, None].expand(-1, pictures, *prompts.shape[1:]).flatten(0, 1)
-        seen = self._encoder.embed(batch.patches.flatten(0, 1), each).view(instances, pictures, -1)
+        seen = self._encoder.embed(batch.patches, prompts)
         own = self._encoder.scale * torch.einsum("npd,nd->np", seen, batch.texts)
         margins = batch.signs * (own - batch.rivals)
         losses = functional.softplus(-margins) * batch.signs.abs()
@@ -141,9 +139,7 @@ class ClipTuner:
     def _prompted(self, patches: torch.Tensor, tuned: TunedPrompt) -> NDArray[np.float32]:
         prompt = torch.from_numpy(tuned.prompt).to(self.device)
         with torch.no_grad():
-            embeddings: NDArray[np.float32] = (
-                self._encoder.embed(patches, prompt.expand(len(patches), *self.shape)).cpu().numpy()
-            )
+            embeddings: NDArray[np.float32] = self._encoder.embed(patches[None], prompt[None])[0].cpu().numpy()
         return embeddings
 
     @staticmethod

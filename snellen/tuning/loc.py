@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -119,26 +119,33 @@ class LocTuner:
         pictures = {id(each.picture): each.picture for instance in instances for each in instance.examples}
         encoded = self._detector.look(list(pictures.values()))
         places = {name: index for index, name in enumerate(pictures)}
+        queries = self._other_queries(instances)
         rows = []
         for each in instances:
             chosen = [places[id(example.picture)] for example in each.examples]
-            rows.append(self._row(each, DetectorFeatures(encoded.patches[chosen], encoded.boxes[chosen]), most))
+            sight = DetectorFeatures(encoded.patches[chosen], encoded.boxes[chosen])
+            rows.append(self._row(each, sight, queries, most))
         tokens = self._detector.tokens([each.concept for each in instances])
         return LocBatch(
             tokens["input_ids"], tokens["attention_mask"], *(torch.stack(column) for column in zip(*rows, strict=True))
         )
 
-    def _row(self, instance: Instance, sight: DetectorFeatures, most: int) -> tuple[torch.Tensor, ...]:
+    def _other_queries(self, instances: Sequence[Instance]) -> dict[str, torch.Tensor]:
+        """The query ``(d,)`` of each name that competes with the concept of an instance."""
+        names = list(dict.fromkeys(name for each in instances for name in _others(each)))
+        return dict(zip(names, self._detector.queries(self._detector.tokens(names)), strict=True)) if names else {}
+
+    def _row(
+        self, instance: Instance, sight: DetectorFeatures, queries: Mapping[str, torch.Tensor], most: int
+    ) -> tuple[torch.Tensor, ...]:
         """The fields of :class:`LocBatch` after the first for one instance, padded to as many pictures."""
         head = self.module.class_head
         classes = head.dense0(sight.patches).float()
         classes = classes / (classes.norm(dim=-1, keepdim=True) + 1e-6)
         scales = head.elu(head.logit_scale(sight.patches).float()) + 1
-        names = [name for name in instance.names if name != instance.concept]
         rivals = torch.full(classes.shape[:2], -1e4, device=self.device)
-        if names:
-            queries = self._detector.queries(self._detector.tokens(names))
-            rivals = self._detector.logits(sight.patches, queries).amax(dim=-1)
+        if names := _others(instance):
+            rivals = self._detector.logits(sight.patches, torch.stack([queries[name] for name in names])).amax(dim=-1)
         wanted, counted = self._targets(instance.examples, sight)
         shifts = head.logit_shift(sight.patches).float()
         fields = (classes, shifts[..., 0], scales[..., 0], wanted, counted, rivals)
@@ -150,6 +157,8 @@ class LocTuner:
         wanted = torch.zeros(sight.boxes.shape[:2])
         counted = torch.ones_like(wanted)
         for row, example in enumerate(examples):
+            if not example.boxes:
+                continue
             guesses = [to_pixels(each, example.picture.size) or (0, 0, 0, 0) for each in sight.boxes[row].tolist()]
             for box in example.boxes:
                 overlaps = torch.tensor([iou(guess, box) for guess in guesses])
@@ -195,3 +204,7 @@ class LocTuner:
         if not example.boxes:
             return not detections
         return all(any(iou(each.box, box) >= FOUND for each in detections) for box in example.boxes)
+
+
+def _others(instance: Instance) -> list[str]:
+    return [name for name in instance.names if name != instance.concept]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from snellen.models.injection import answer_prompts, deep_prompts, query_prompts
+from snellen.models.injection import answer_prompts, deep_prompts, prompted_class_tokens, query_prompts
 from snellen.models.vision.detection import DetectionCall
 from snellen.models.vision.language import PictureAndText
 from snellen.profiles import Profile
@@ -190,13 +190,31 @@ def test_patches_seen_with_prompts_equal_the_hooked_model(models: Models) -> Non
     encoder = models.encoder()
     prompts = torch.from_numpy(_prompts(models, "CLIP", 3))
     with torch.inference_mode():
-        embedded = encoder.embed(encoder.patches(PICTURES), prompts).numpy()
+        embedded = encoder.embed(encoder.patches(PICTURES)[:, None], prompts)[:, 0].numpy()
         with deep_prompts(encoder.checkpoint.model.vision_model, prompts):
             whole = np.stack([each.embedding for each in encoder.pictures(PICTURES)])
     np.testing.assert_allclose(embedded, whole, atol=1e-6)
 
 
-def test_deep_prompts_are_what_vpt_deep_defines_though_less_is_computed(models: Models) -> None:
+@pytest.mark.parametrize("layers", [1, 3, 4])
+def test_pictures_of_an_instance_share_its_prompt(models: Models, layers: int) -> None:
+    """With prompts in any number of layers, the last included."""
+    import torch
+
+    encoder = models.encoder()
+    vision = encoder.checkpoint.model.vision_model
+    width, depth = vision.config.hidden_size, vision.config.num_hidden_layers
+    prompts = torch.randn(2, min(layers, depth), 3, width, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        patches = encoder.patches([*PICTURES, noise(4)])
+        patches = patches.view(2, 2, *patches.shape[1:])
+        together = encoder.embed(patches, prompts)
+        with deep_prompts(vision, prompts.repeat_interleave(2, dim=0)):
+            alone = np.stack([each.embedding for each in encoder.pictures([*PICTURES, noise(4)])])
+    np.testing.assert_allclose(together.flatten(0, 1).numpy(), alone, atol=1e-6)
+
+
+def test_deep_prompts_are_what_vpt_deep_defines(models: Models) -> None:
     import torch
 
     vision = models.encoder().checkpoint.model.vision_model
@@ -211,9 +229,8 @@ def test_deep_prompts_are_what_vpt_deep_defines_though_less_is_computed(models: 
                 hidden = torch.cat([hidden[:, :1], prompts[:, depth], rest], dim=1)
             hidden = layer(hidden, None)
         wanted = torch.cat([hidden[:, :1], hidden[:, 1 + vectors :]], dim=1)
-        for pooled in (False, True):
-            with deep_prompts(vision, prompts, pooled=pooled):
-                given = vision.encoder(inputs_embeds=patches).last_hidden_state
-            assert given.shape == wanted.shape
-            torch.testing.assert_close(given[:, 0], wanted[:, 0], atol=1e-5, rtol=1e-5)
-            assert pooled or torch.allclose(given, wanted, atol=1e-5)
+        with deep_prompts(vision, prompts):
+            given = vision.encoder(inputs_embeds=patches).last_hidden_state
+        tokens = prompted_class_tokens(vision, patches[:, None], prompts)
+    torch.testing.assert_close(given, wanted, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(tokens[:, 0], wanted[:, 0], atol=1e-5, rtol=1e-5)

@@ -208,7 +208,7 @@ def test_a_prompt_of_no_vectors_is_the_model_by_itself(profiles: dict[str, Profi
     clip, loc, vqa = (_tuner(profiles[pool], pool) for pool in ("CLIP", "LOC", "VQA"))
     pictures = [each.picture for each in examples("CLIP", 3)]
     with torch.no_grad():
-        seen = clip._encoder.embed(clip._encoder.patches(pictures), torch.zeros(3, 3, 0, clip.shape[-1]))
+        seen = clip._encoder.embed(clip._encoder.patches(pictures)[None], torch.zeros(1, 3, 0, clip.shape[-1]))[0]
         tokens = loc._detector.tokens(["cat", "old dog"])
         queries = [loc._detector.queries(tokens, prompts) for prompts in (None, torch.zeros(2, 0, loc.shape[-1]))]
         (_, reading), *_ = vqa.look(examples("VQA", 1), ()).groups

@@ -214,7 +214,7 @@ def test_the_clip_tuner_has_the_contrastive_loss(small: Profile) -> None:
         loss = tuner.judge(prompts, tuner.prepare([instance])).loss
         texts = torch.from_numpy(np.stack(encoder.texts(["a photo of cat", "a photo of dog", "a photo of house"])))
         plain = torch.from_numpy(encoder.pictures([noise(1)])[0].embedding)
-        prompted = encoder.embed(encoder.patches([noise(1)]), prompts)[0]
+        prompted = encoder.embed(encoder.patches([noise(1)])[None], prompts)[0, 0]
         logits = encoder.scale * torch.stack([prompted @ texts[0], plain @ texts[1], plain @ texts[2]])
     torch.testing.assert_close(loss[0], -logits.log_softmax(0)[0], atol=1e-5, rtol=1e-5)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snellen.models.injection import deep_prompts
+from snellen.models.injection import prompted_class_tokens
 from snellen.models.loading import Checkpoint, load_checkpoint
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ClipEncoder:
         with self.checkpoint.inference():
             patches = self.patches([call.picture for call in calls])
             prompts = torch.from_numpy(np.stack([call.prompt for call in calls])).to(self.checkpoint.device)
-            return list(self.embed(patches, prompts).cpu().numpy())
+            return list(self.embed(patches[:, None], prompts)[:, 0].cpu().numpy())
 
     def patches(self, pictures: Sequence[PIL.Image.Image]) -> torch.Tensor:
         """Return the input of the encoder's first layer ``(n, 1 + patches, width)``: no prompt changes it."""
@@ -89,14 +89,20 @@ class ClipEncoder:
         return patches
 
     def embed(self, patches: torch.Tensor, prompts: torch.Tensor) -> torch.Tensor:
-        """Embeddings ``(n, d)`` of unit length, float32, of patches seen with prompts ``(n, layers, vectors, width)``.
+        """Embed pictures that are seen with prompts.
 
         Without ``inference_mode`` around it, gradients flow to the prompts.
+
+        Args:
+            patches: ``(instances, pictures, 1 + patches, width)``.
+            prompts: ``(instances, layers, vectors, width)``, one for all pictures of an instance.
+
+        Returns:
+            ``(instances, pictures, d)`` of unit length, float32.
         """
         model = self.checkpoint.model
-        with deep_prompts(model.vision_model, prompts, pooled=True):
-            hidden = model.vision_model.encoder(inputs_embeds=patches).last_hidden_state
-        return _unit(model.visual_projection(model.vision_model.post_layernorm(hidden[:, 0])))
+        tokens = prompted_class_tokens(model.vision_model, patches, prompts)
+        return _unit(model.visual_projection(model.vision_model.post_layernorm(tokens)))
 
 
 def _unit(features: torch.Tensor) -> torch.Tensor:

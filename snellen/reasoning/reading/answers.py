@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.reading.actions import ACTIONS as INSTRUCTION_ACTIONS
-from snellen.reasoning.reading.answer_parts import ReadQuestion, Statement
+from snellen.reasoning.reading.answer_parts import AnswerPart, ReadQuestion, Statement
 from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.completion import AnswerCompletion, about_what, premise
 from snellen.reasoning.reading.covered_sentences import LEFT_OUT, CoveredSentence, reached_from
@@ -132,24 +132,66 @@ def _answer(facts_file: Path | None, text: str, question: str) -> ReadAnswer:
     sentences = [each for each in _SENTENCE.split(_LIST_MARK.sub("", text[:MAX_TEXT])) if each and not each.isspace()]
     for written in sentences[:MAX_SENTENCES]:
         try:
-            sentence = grammar.sentence(written, names, min(steps, STEPS), is_open=asked.is_open)
-            parts, words = sentence.parts()
-            repeated = sentence.whole("question") if words and not parts else None
+            sentence = _sentence(facts_file, written, grammar.mentioned(written, names), is_open=asked.is_open)
         except ParsingTooLong:
+            sentence = None
+        if sentence is None or sentence.steps > steps:
             steps -= min(steps, STEPS)
             unread += written.split()[:MAX_WORDS]
             continue
-        steps -= min(steps, STEPS) - int(sentence.chart.steps)
-        if isinstance(repeated, ReadQuestion):
-            completion.ask(repeated)
+        steps -= sentence.steps
+        if sentence.repeated is not None:
+            completion.ask(sentence.repeated)
             continue
-        if not completion.take(parts):
-            words = sentence.words()
-        unread += words
+        unread += sentence.unread if completion.take(sentence.parts) else sentence.words
     unread += ["…"] if len(text) > MAX_TEXT or len(sentences) > MAX_SENTENCES else []
     facts = grammar.writer.facts([*completion.statements, *completion.abridged])
     return ReadAnswer(
         tuple(dict.fromkeys([*completion.statements, *completion.completed])), tuple(facts), tuple(unread)
+    )
+
+
+@dataclass(frozen=True)
+class _ReadSentence:
+    """A sentence as the grammar alone reads it.
+
+    Attributes:
+        parts: What covers it.
+        unread: The words that none covers.
+        words: All words.
+        repeated: The question that it is, where it is nothing else.
+        steps: How many it took.
+    """
+
+    parts: tuple[AnswerPart, ...]
+    unread: tuple[str, ...]
+    words: tuple[str, ...]
+    repeated: ReadQuestion | None
+    steps: int
+
+
+@lru_cache(maxsize=1_024)
+def _sentence(facts_file: Path | None, written: str, names: frozenset[str], *, is_open: bool) -> _ReadSentence:
+    """Read a sentence once: a caption is read beside each question about its picture.
+
+    Args:
+        facts_file: The concepts and groups that are known by name.
+        written: The sentence.
+        names: Those nouns of its question that it mentions.
+        is_open: Whether a word that nobody knows is an answer by itself.
+
+    Raises:
+        ParsingTooLong: It has too many words, or takes too many steps.
+    """
+    sentence = _grammar(facts_file).sentence(written, names, is_open=is_open)
+    parts, unread = sentence.parts()
+    repeated = sentence.whole("question") if unread and not parts else None
+    return _ReadSentence(
+        tuple(parts),
+        tuple(unread),
+        tuple(sentence.words()),
+        repeated if isinstance(repeated, ReadQuestion) else None,
+        STEPS - int(sentence.chart.steps),
     )
 
 
@@ -208,15 +250,18 @@ class _CaptionGrammar:
         """Cut a phrase into words."""
         return tuple(each.text for each in tokens(phrase, self.spellings))
 
-    def sentence(
-        self, text: str, names: Collection[str] = (), steps: int = STEPS, *, is_open: bool = False
-    ) -> CoveredSentence:
+    def mentioned(self, text: str, names: Collection[str]) -> frozenset[str]:
+        """Return those names that may be read in a text: of one to three of its words, in the singular."""
+        words = [each.text for each in tokens(text, self.spellings)][: MAX_WORDS + 1]
+        spans = (words[start : start + length] for start in range(len(words)) for length in (1, 2, 3))
+        return frozenset(singular(" ".join(span)) for span in spans) & frozenset(names) if names else frozenset()
+
+    def sentence(self, text: str, names: Collection[str] = (), *, is_open: bool = False) -> CoveredSentence:
         """Parse a sentence.
 
         Args:
             text: The sentence.
             names: Nouns that are known besides those of the lexicon.
-            steps: Of the parser.
             is_open: Whether a word that nobody knows is an answer by itself.
 
         Raises:
@@ -228,7 +273,7 @@ class _CaptionGrammar:
         options = tuple(self._options(each) for each in cut)
         ends = self._skips(cut, options)
         chart = self.parser.parse(
-            self._words(cut, options, ends, names, is_open=is_open), seconds=_SECONDS, steps=steps
+            self._words(cut, options, ends, names, is_open=is_open), seconds=_SECONDS, steps=STEPS
         )
         joints = {start: [end for end, _ in self.joints.at(options, start)] for start in range(len(cut))}
         return CoveredSentence(cut, chart, ends, joints, self.structural)

@@ -14,6 +14,7 @@ from benchmarks import captions
 from snellen.profiles import load_profile
 from snellen.reasoning.meanings.denotation import Undefined, denotation
 from snellen.reasoning.meanings.scene import Entity, PictureGraph
+from snellen.reasoning.reading import answers
 from snellen.reasoning.reading.answers import AnswerReader
 from snellen.scoring.scene_graph import parse_tuple
 
@@ -149,3 +150,20 @@ def test_a_sentence_that_takes_too_many_steps_is_not_read_and_the_next_one_is() 
     answer = READER.answer(f"{'a dog left of ' * 14}a cat. The house is red. {'x' * 100_000}")
     assert {fact.text for fact in answer.facts} == {"house", "red house"}
     assert "…" in answer.unread
+
+
+def test_a_sentence_that_was_read_before_is_read_alike_beside_any_question() -> None:
+    """What is kept of a sentence depends on its question no more than its reading does."""
+    caption = "A red dog is to the left of a blue house. There are two zorgs. A quux is above the dog."
+    questions = (
+        "",
+        "How many zorgs are there?",
+        "What is above the dog?",
+        "Is there a quux?",
+        "What is above the zorg?",
+    )
+    kept = [READER.answer(caption, question) for question in questions]
+    for question, beside in zip(questions, kept, strict=True):
+        answers._sentence.cache_clear()
+        answers._answer.cache_clear()
+        assert READER.answer(caption, question) == beside
