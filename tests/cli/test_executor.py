@@ -149,8 +149,8 @@ def printed_by(*words: str, home: Path, executor: str = "") -> dict[str, Any]:
 
 def scores_in(home: Path) -> dict[str, float]:
     """Return every score of a home's trials, by trial, choice and token."""
-    with TrialTable(home)._rows() as rows:
-        kept = {str(row[0]): json.loads(row[1]) for row in rows.conn.execute("SELECT id, scores FROM trials")}
+    with TrialTable(home)._reading() as rows:
+        kept = {str(row[0]): json.loads(row[1]) for row in rows.execute("SELECT id, scores FROM trials")}
     return {
         f"{name} {choice} {token}": score
         for name, scores in kept.items()
