@@ -40,6 +40,12 @@ class FactWord(str):
     __slots__ = ()
 
 
+class ColourWord(str):
+    """A colour."""
+
+    __slots__ = ()
+
+
 class NounWord(str):
     """The name of a thing."""
 

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from snellen.reasoning.learned.copyables import Copyable, FactWord, ModelWord, NounWord, Quantity, QuotedWord
+from snellen.reasoning.learned.copyables import (
+    ColourWord,
+    Copyable,
+    FactWord,
+    ModelWord,
+    NounWord,
+    Quantity,
+    QuotedWord,
+)
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.things import HasColour, HasFact, IsA
 from snellen.reasoning.queries.abilities import Kind
@@ -301,7 +309,7 @@ def _value(lexeme: Lexeme) -> tuple[Any, tuple[Any, ...]]:
     if lexeme.symbol == "KIND_ADJECTIVE":
         return (value,), (IsA(name=value), Kind(names=(value,)), NounWord(value))
     if lexeme.symbol == "COLOUR":
-        return value, (HasColour(colour=value), NounWord(value))
+        return value, (HasColour(colour=value), NounWord(value), ColourWord(value))
     if lexeme.symbol == "MODEL":
         return value, tuple(ModelWord(each) for each in value[:1])
     first = value.partition("|")[0]

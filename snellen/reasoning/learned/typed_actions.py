@@ -14,7 +14,15 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from snellen.reasoning.learned.copyables import Copyable, FactWord, ModelWord, NounWord, Quantity, QuotedWord
+from snellen.reasoning.learned.copyables import (
+    ColourWord,
+    Copyable,
+    FactWord,
+    ModelWord,
+    NounWord,
+    Quantity,
+    QuotedWord,
+)
 from snellen.reasoning.meanings.things import Part
 
 Copy: TypeAlias = int
@@ -34,6 +42,7 @@ _COPIED_TEXTS: Final[Mapping[tuple[str, str], type[str]]] = {
     ("ModelQuestion", "models"): ModelWord,
     ("Say", "words"): QuotedWord,
     ("Kind", "fact"): FactWord,
+    ("NameColours", "colours"): ColourWord,
 }
 """The texts that a field copies; others copy the names of things."""
 
@@ -115,13 +124,11 @@ class TypedActions:
             for option in options:
                 names.add(_kind_action(option)) if _is_part(option) else waiting.append((option, place))
             if get_origin(kind) is Literal:
-                names.update(f"value {each}" for each in get_args(kind))
+                names.update(map(str, _values(kind, place, self.words)))
             elif get_origin(kind) is tuple:
                 waiting.append((get_args(kind)[0], place))
-            elif kind is bool:
-                names.update(("value True", "value False"))
-            elif kind is str:
-                names.update(f"word {each}" for each in self.words.get(place, ()))
+            elif kind is bool or kind is str:
+                names.update(map(str, _values(kind, place, self.words)))
             for option in (*options, kind):
                 if _is_part(option) and option not in seen and _kind_action(option) not in self.untaught:
                     seen.add(option)
@@ -178,7 +185,7 @@ class _Builder:
         if get_origin(kind) is tuple:
             raise NoSuchMeaning  # built with its field, which says how many
         fits = _fits(kind, place)
-        action = self.pick([*_values(kind, self.words.get(place, ())), *self.copies(fits)])
+        action = self.pick([*_values(kind, place, self.words), *self.copies(fits)])
         return self.copied(action, fits, place) if isinstance(action, int) else _read(action)
 
     def one_of(self, options: Sequence[Any], place: tuple[str, str]) -> Any:  # noqa: ANN401
@@ -190,7 +197,7 @@ class _Builder:
 
         possible: list[Action] = [_kind_action(each) for each in parts if each.__name__ not in _ONLY_COPIED]
         possible += [NONE] if NoneType in options else []
-        possible += [action for each in plain for action in _values(_bare(each), self.words.get(place, ()))]
+        possible += [action for each in plain for action in _values(_bare(each), place, self.words)]
         action = self.pick([*possible, *self.copies(fits)])
         if isinstance(action, int):
             return self.copied(action, fits, place)
@@ -279,7 +286,7 @@ class _Writer:
     def plain(self, kinds: Sequence[Any], value: object, place: tuple[str, str]) -> Action:
         for kind in kinds:
             if kind is not NoneType and not _is_part(kind):
-                for action in _values(_bare(kind), self.words.get(place, ())):
+                for action in _values(_bare(kind), place, self.words):
                     if _same(_read(str(action)), value):
                         return action
         raise NoSuchMeaning
@@ -359,14 +366,14 @@ def _length(field: FieldInfo) -> tuple[int, int]:
     return least, most
 
 
-def _values(kind: Any, words: Sequence[str]) -> list[Action]:  # noqa: ANN401
+def _values(kind: Any, place: tuple[str, str], words: Words) -> list[Action]:  # noqa: ANN401
     if get_origin(kind) is Literal:
-        return [f"value {each}" for each in get_args(kind)]
+        return [] if place in _COPIED_TEXTS else [f"value {each}" for each in get_args(kind)]
     if kind is bool:
         return ["value True", "value False"]
     if kind is int or kind is float:
         return [f"number {each}" for each in NUMBERS] if kind is int else ["number 0"]
-    return [f"word {each}" for each in words]
+    return [f"word {each}" for each in words.get(place, ())]
 
 
 def _read(action: str) -> Any:  # noqa: ANN401
@@ -385,7 +392,9 @@ def _fits(kind: Any, place: tuple[str, str]) -> Callable[[Any], bool]:  # noqa: 
     kind = _bare(kind)
     if kind is float:
         return lambda value: isinstance(value, Quantity)
+    copied = _COPIED_TEXTS.get(place, NounWord)
     if kind is str:
-        copied = _COPIED_TEXTS.get(place, NounWord)
         return lambda value: isinstance(value, copied)
+    if get_origin(kind) is Literal and place in _COPIED_TEXTS:
+        return lambda value: isinstance(value, copied) and value in get_args(kind)
     return lambda _: False

@@ -13,8 +13,9 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from snellen.reasoning.meanings.things import sets_within
-from snellen.reasoning.queries.abilities import CountThings
+from snellen.reasoning.queries.abilities import CountThings, Recognise, TellPlaces, TellSizes
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.reading.lexical_entries import LexicalNoun
 from snellen.reasoning.reading.words import WordToken
 
 Named = Sequence[Sequence[tuple[int, str, Any]]]
@@ -52,6 +53,7 @@ _SHARE: Final = re.compile(
 """A text without any of these states no share, whatever number it has."""
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "VERB_CHANGE"})
 _KINDS: Final = frozenset({"NOUN", "KIND_LEAD", "FACT_ADJECTIVE", "FACT_PARTICIPLE"})
+_THINGS: Final = frozenset({"thing", "object", "item"})
 _LEFT_OUT: Final = "has no place in what was understood"
 
 
@@ -70,7 +72,7 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
         query: What it is read as.
     """
     bounds = [found[0] for each, is_lost in _MISSED.items() if is_lost(query) and (found := each.search(text))]
-    spans = list(_unmet(named, query))
+    spans = [*_unmet(named, query), *_unarranged(words, named, query)]
     bounds += [
         " ".join(dict.fromkeys(each.written for each in words[start:end]))
         for start, end in spans
@@ -109,6 +111,33 @@ def _unmet(named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
                 yield start, end
             if symbol == "HAD" and not any(each.threshold and each.threshold.relative for each in query.questions):
                 yield start, end
+
+
+def _unarranged(words: Sequence[WordToken], named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
+    """Yield the spans of words that say how pictures show things, in clutter or small, where no question does."""
+    parts = list(sets_within(query))
+    if any(
+        isinstance(each, TellSizes | TellPlaces) or (isinstance(each, Recognise) and each.arranged) for each in parts
+    ):
+        return
+    for start, phrases in enumerate(named):
+        for end, symbol, value in phrases:
+            is_crowd = symbol == "CLUTTER" or (symbol == "CROWDED" and _begins(named, end, {"SCENE"}))
+            is_amid = symbol == "AMONG" and _begins(named, end, {"OTHER_THINGS", "CLUTTER"})
+            is_sized = symbol == "SIZE" and (_is_thing(words, end) or _is_named(named, end, query))
+            if is_crowd or is_amid or is_sized or (symbol == "PLACE" and value != "middle"):
+                yield start, end
+
+
+def _is_thing(words: Sequence[WordToken], place: int) -> bool:
+    return place < len(words) and words[place].text in _THINGS
+
+
+def _is_named(named: Named, place: int, query: ModelQuery) -> bool:
+    """Tell whether a noun begins there whose things a query is about."""
+    nouns = [value for _, symbol, value in named[place] if symbol == "NOUN"] if place < len(named) else []
+    of_query = {name for kind in query.kinds for name in kind.names}
+    return any(isinstance(each, LexicalNoun) and not of_query.isdisjoint(each.names) for each in nouns)
 
 
 def _is_quantifier(symbol: str, end: int, named: Named) -> bool:

@@ -22,10 +22,9 @@ from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Part
-from snellen.reasoning.queries.abilities import Kind, TellMembers
-from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo as query_echo
-from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Threshold
+from snellen.reasoning.queries.quantifiers import Quantifier
 from tests.reasoning.queries.random_queries import JUDGES, queries
 
 PROFILE = load_profile("embedded")
@@ -61,9 +60,9 @@ def test_a_meaning_whose_names_are_said_is_built_by_its_actions(seed: int, dice:
 def test_what_the_reader_was_not_trained_with_is_never_chosen_and_has_no_row() -> None:
     assert UNTAUGHT, "the grammars read all that the reader does"
     assert UNTAUGHT.isdisjoint(VOCABULARY)
-    text = NAMES_OF_MODELS.of("Does clip tell cats from one another?")
-    heavy = Condition(change=Change(type="Gaussian noise", heavy=True))
-    for field in ({"ability": TellMembers(things=Kind(names=("cat",)))}, {"condition": heavy, "robust": True}):
+    text = NAMES_OF_MODELS.of("Is clip better than guessing at half of the cats?")
+    guessing = Threshold(how="more than", share=0.5, guessing=True)
+    for field in ({"threshold": guessing}, {"classes": Quantifier(how="at least half")}, {"asks": "which classes"}):
         with pytest.raises(NoSuchMeaning):
             QUERIES.actions(ModelQuery(questions=(ModelQuestion.model_validate(field),)), text.copyables)
     for seed in range(20):
