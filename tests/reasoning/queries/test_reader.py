@@ -308,6 +308,20 @@ def test_models_are_known_by_what_they_are_called_for_short() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Does snow make vehicles harder to recognise for clip?", "Is clip sensitive to snow in recognizing vehicles?"),
+        ("Does snow make recognising vehicles harder for clip?", "Is clip sensitive to snow in recognizing vehicles?"),
+        ("Is the loss caused by blur more than 20 points for clip?", "Does clip lose more than 20 points under blur?"),
+        ("Does blip have a bias towards yes?", "Does blip favor the answer yes?"),
+        ("Does clip have a preference for the first option?", "Does clip favor the first choice?"),
+    ],
+)
+def test_whom_and_what_a_question_names_is_in_its_meaning(text: str, same: str) -> None:
+    assert meaning(text) == meaning(same)
+
+
 @pytest.mark.parametrize("text", ["", "  ?! ", "x" * 2_000, "clip " * 130])
 def test_no_text_is_too_odd_to_be_answered(text: str) -> None:
     assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
