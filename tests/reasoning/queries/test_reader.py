@@ -318,7 +318,7 @@ def test_models_are_known_by_what_they_are_called_for_short() -> None:
         ("Does clip have a preference for the first option?", "Does clip favor the first choice?"),
     ],
 )
-def test_whom_and_what_a_question_names_is_in_its_meaning(text: str, same: str) -> None:
+def test_what_a_question_names_is_in_its_meaning(text: str, same: str) -> None:
     assert meaning(text) == meaning(same)
 
 
