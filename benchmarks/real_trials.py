@@ -132,7 +132,7 @@ def collected(one: Collection, design: Design, examination: Examination) -> dict
         for begun in range(0, len(samples), _AT_ONCE * len(design.arms)):
             part = samples[begun : begun + _AT_ONCE * len(design.arms)]
             for shard in unmeasured(protocol, examination, design, part, model):
-                examination.runner.ask(model, shard)
+                examination.runner.trials.add(examination.runner.measured(model, shard))
             print(f"{one.name}: {model} {begun + len(part)} of {len(samples)}", file=sys.stderr, flush=True)
     kept = {model: list(_kept(model, design, samples, examination)) for model in one.models}
     return {"design": design.model_dump(mode="json"), "models": kept}

@@ -221,7 +221,7 @@ def test_what_is_not_examined_is_said_before(query: str, note: str) -> None:
     [
         ("Can clip tell birds from robins?", "cannot be told apart"),
         ("Can clip tell left from right under rotation?", "where things are"),
-        ("Is clip the best at counting?", "read"),
+        ("Is clip the best at counting?", "Do you mean"),
         ("Which model is best?", "read"),
         ("Is clip at most 10 points worse than blip at birds?", "ask"),
         ("Can clip tell birds from noise?", "read"),

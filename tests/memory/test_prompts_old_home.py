@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import snellen.memory.tables
+import snellen.memory.folder_lock
 from snellen.errors import SnellenError
 from snellen.memory.home import MemoryTrouble
 from snellen.memory.prompts import LearnedPrompt, PromptPool
@@ -70,7 +70,7 @@ def test_a_home_that_cannot_be_written_is_read_as_it_is(
     old: OldBlocks, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
-    monkeypatch.setattr(snellen.memory.tables, "is_read_only", lambda _: True)
+    monkeypatch.setattr(snellen.memory.folder_lock, "is_read_only", lambda _: True)
 
     pool = PromptPool(home)
     check_all(pool)
