@@ -48,10 +48,11 @@ def test_there_are_enough_queries_in_different_words() -> None:
     [
         ("Is {} robust to Gaussian noise?", "fragile", "no"),
         # A minute: what is right in nine of ten cases takes many pictures.
-        pytest.param("Is {} robust to Gaussian noise?", "sound", "yes", marks=pytest.mark.slow),
+        ("Is {} robust to Gaussian noise?", "sound", "yes"),
         ("Can {} identify Gaussian noise in images?", "blind", "no"),
     ],
 )
+@pytest.mark.slow
 async def test_all_three_ways_are_told_from_the_truth(text: str, model: str, true: str, tmp_path: Path) -> None:
     made = bench(tmp_path)
     query = PlantedQuery(text.format(model), (model,))
@@ -63,6 +64,7 @@ async def test_all_three_ways_are_told_from_the_truth(text: str, model: str, tru
     assert apex.images > 0
 
 
+@pytest.mark.slow
 async def test_the_report_counts_what_was_said(tmp_path: Path) -> None:
     made = bench(tmp_path)
     made.options = argparse.Namespace(**{**vars(OPTIONS), "queries": 2})

@@ -28,7 +28,9 @@ def _tuner(models: Models, pool: str) -> Any:  # noqa: ANN401 - a tuner of any t
     return tuner_of(models, pool)
 
 
-@pytest.mark.parametrize("pool", TOOLS)
+@pytest.mark.parametrize(
+    "pool", [pytest.param(pool, marks=() if pool in {"CLIP", "LOC"} else pytest.mark.slow) for pool in TOOLS]
+)
 def test_the_arms_differ_by_nothing_but_rounding(models: Models, pool: str) -> None:
     """In double precision they agree to ten digits: no arm has another draw, another company or another formula."""
     tuner = _tuner(models, pool)

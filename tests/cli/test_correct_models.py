@@ -77,6 +77,7 @@ def test_a_weakness_is_corrected_measured_and_shown(
     assert json.loads(capsys.readouterr().out)["report"]["answers"][0]["holds"] is True
 
 
+@pytest.mark.slow
 def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["investigate", QUERY, "--models", "blip", "--correct", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -147,6 +147,7 @@ async def test_a_perfect_judge_is_trusted(benchmark: PairBenchmark, tmp_path: Pa
         ("random", "cannot be trusted to order pairs"),
     ],
 )
+@pytest.mark.slow
 async def test_the_verdict_names_the_flaw(name: str, said: str, benchmark: PairBenchmark, tmp_path: Path) -> None:
     judges, _ = await judged(benchmark, tmp_path, [name])
     assert said in judges[name].verdict

@@ -266,6 +266,7 @@ def test_only_state_classes_come_back_from_a_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("first", ["snellen.graphs.ask", "snellen.memory.checkpoints", "snellen.threads.ask"])
+@pytest.mark.slow
 def test_strict_checkpoints_are_in_force_whatever_is_imported_first(first: str) -> None:
     code = (
         f"import {first}, snellen.graphs.ask; from langgraph.checkpoint.serde import _msgpack; "

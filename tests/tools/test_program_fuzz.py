@@ -175,6 +175,7 @@ def outcome_of(text: str, context: ToolContext, inputs: Mapping[str, Value]) -> 
     return "failed" if records[-1].error else "ran"
 
 
+@pytest.mark.slow
 def test_ten_thousand_mutated_programs_neither_crash_nor_escape() -> None:
     rng, shelf = random.Random(3), Shelf()
     image = shelf.put(PIL.Image.new("RGB", (16, 16), "red"))

@@ -113,6 +113,7 @@ def test_what_is_asked_otherwise_is_computed_together_as_it_is_alone(name: str) 
     np.testing.assert_allclose(told(range(4)), sorted(one for place in range(4) for one in told([place])), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_corrected_checkpoint_is_another_model_and_leaves_the_first_as_it_was(tmp_path: Path) -> None:
     model = architectures.local("llava")
     folder = tmp_path / "llava"
