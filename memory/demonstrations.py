@@ -197,7 +197,7 @@ class DemonstrationPool(StoreTable):
             matches = self._index.search(
                 rows, instruction, kind, correct=correct, sources=sources, most=max(_CANDIDATES, 4 * k)
             )
-            there = self._numbered(rows, _among("number", matches), [number for number, _ in matches])
+            there = self._remembered(rows, _among("number", matches), [number for number, _ in matches])
             near = [(there[number], cosine) for number, cosine in matches if number in there]
             shown = self._subjects(rows, [one for one, _ in near])
             others = self._subjects(rows, beside)
@@ -284,15 +284,16 @@ class DemonstrationPool(StoreTable):
         with self._reading() as rows:
             return list(_numbered(rows, condition, values).values())
 
-    def _numbered(self, rows: Statements, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
+    def _remembered(self, rows: Statements, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
         """Return demonstrations by their numbers, the oldest first; ones that were read before are not read again."""
         query = f"SELECT number, id FROM demonstrations WHERE {condition} ORDER BY number"  # noqa: S608 - our own
         there = dict(rows.execute(query, list(values)))
         unread = [one for one in there.values() if one not in self._kept]
         read = _numbered(rows, _among("id", unread), unread).values() if unread else ()
-        known = self._kept | {one.id: one for one in read}
-        found = {number: known[one] for number, one in there.items() if one in known}
-        self._kept = known if len(known) <= _KEPT else {one.id: one for one in found.values()}
+        self._kept |= {one.id: one for one in read}
+        found = {number: self._kept[one] for number, one in there.items() if one in self._kept}
+        if len(self._kept) > _KEPT:
+            self._kept = {one.id: one for one in found.values()}
         return found
 
     def _subjects(self, rows: Statements, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
@@ -301,7 +302,7 @@ class DemonstrationPool(StoreTable):
             return [frozenset()] * len(shown)
         plans = list({one.instruction for one in shown if one.kind == "plan"})
         of_plans = f"kind = 'program' AND {_among('instruction', plans)}"
-        written = self._numbered(rows, of_plans, plans).values() if plans else ()
+        written = self._remembered(rows, of_plans, plans).values() if plans else ()
         programs = {(one.instruction, one.correct, *one.plan): one.program for one in written}
         completed = [
             one if one.program else replace(one, program=programs.get((one.instruction, one.correct, *one.plan), ""))

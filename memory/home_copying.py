@@ -126,7 +126,7 @@ async def copy_home(
     rows: dict[str, int] = {}
     for kind in _KINDS:
         home: TableDatabase = DatabaseTable(folder, kind.database, kind.migrations, lock=kind.lock)
-        store = PostgresDatabase(server, folder, kind.database.partition(".")[0], kind.steps)
+        store = PostgresDatabase(server, folder, kind.database, kind.steps)
         source, other = (home, store) if target == "store" else (store, home)
         for table, keys in kind.tables.items():
             rows[table] = await asyncio.to_thread(_copy_rows, source, other, table, keys, progress)

@@ -41,7 +41,7 @@ class StoreTable:
         else:
             from snellen.memory.postgres.tables import PostgresDatabase
 
-            self._database = PostgresDatabase(server, folder, database.partition(".")[0], steps)
+            self._database = PostgresDatabase(server, folder, database, steps)
 
     @property
     def is_read_only(self) -> bool:

@@ -67,16 +67,16 @@ class PostgresDatabase:
     Args:
         server: Where they lie.
         folder: The memory's home.
-        kind: Which tables: ``trials``.
+        database: The name of the SQLite file that would have them in a home: ``trials.sqlite``.
         steps: The statements that bring them up to date, each step once.
 
     Raises:
         MemoryTrouble: the server cannot be reached, or refuses; or a newer version of Snellen has changed the tables.
     """
 
-    def __init__(self, server: Server, folder: Path, kind: str, steps: Sequence[str]) -> None:
-        self._server, self._kind = server, kind
-        self._schema = _up_to_date(server, folder, kind, steps)
+    def __init__(self, server: Server, folder: Path, database: str, steps: Sequence[str]) -> None:
+        self._server, self._kind = server, database.partition(".")[0]
+        self._schema = _up_to_date(server, folder, self._kind, steps)
 
     @property
     def is_read_only(self) -> bool:
