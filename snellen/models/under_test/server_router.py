@@ -191,12 +191,18 @@ class ServerRouter:
         return min((server.rests_until for server in self.servers if server.rests_until > now), default=None)
 
     def _failed_questions(self, now: float) -> Iterator[Assignment]:
-        """Give questions that a server has failed at to another one before anything else."""
-        for question in list(self._failed):
-            server = self._freest(question, self.servers, now)
-            if server is not None:
-                self._failed.remove(question)
-                yield _begun(question, server)
+        """Give questions that a server has failed at to another one before anything else.
+
+        Those that a server has yet to be tried with go first: else servers that wake one at a time would each fail at
+        the same questions again and again, and none would ever have failed everywhere.
+        """
+        for again in (False, True):
+            for question in list(self._failed):
+                servers = [each for each in self.servers if again or each not in question.failed]
+                server = self._freest(question, servers, now)
+                if server is not None:
+                    self._failed.remove(question)
+                    yield _begun(question, server)
 
     def _to_owners(self, now: float) -> Iterator[Assignment]:
         """Give servers what belongs to them, the oldest first."""

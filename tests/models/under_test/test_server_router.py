@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -187,3 +188,28 @@ def test_one_picture_alone_is_asked_about_everywhere() -> None:
     made = router.assign(0.0)
     owner = ranked("one", router.servers)[0]
     assert [server is owner for _, server in made] == [True, True, False, False]
+
+
+@given(
+    seconds=st.lists(st.floats(0.001, 3), min_size=1, max_size=4),
+    pictures=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=8),
+    tries=st.integers(1, 4),
+)
+def test_where_every_server_fails_this_is_found_out(seconds: list[float], pictures: list[str], tries: int) -> None:
+    router = ServerRouter(addresses(len(seconds)), at_once=AT_ONCE, pause=1.0)
+    router.add(RoutedQuestion("call", place, each) for place, each in enumerate(pictures))
+    takes = dict(zip(router.servers, seconds, strict=True))
+    now, failures = 0.0, 0
+    under_way: list[tuple[float, RoutedQuestion, PooledServer]] = []
+    while failures <= (len(pictures) + tries) * len(seconds):
+        under_way += [(now + takes[server], question, server) for question, server in router.assign(now)]
+        wakes = router.wakes_at(now)
+        now = min([ends for ends, *_ in under_way] + ([] if wakes is None else [wakes]))
+        for one in [each for each in under_way if each[0] <= now]:
+            under_way.remove(one)
+            _, question, server = one
+            failures += 1
+            router.failed(question, server, ServerFailedError("fails"), began=now - takes[server], now=now)
+            if router.hopeless(question, tries):
+                return
+    pytest.fail("servers that fail were asked on and on")
