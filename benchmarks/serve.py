@@ -3,13 +3,14 @@
     python -m benchmarks.serve                       # 50 users for 2 minutes
     python -m benchmarks.serve --users 5 --seconds 20 --json
     python -m benchmarks.serve --out docs/results/serve   # also write report.json and load.png there
+    python -m benchmarks.serve --kinds ask --pause 1      # nothing but questions: how many are answered a second
 
 The server is `snellen serve` in a process of its own, with a new home, on a free port of this machine. Each user does
-one thing after the other, waits a moment in between, and draws what to do: ask about a picture (OpenAI's form, half of
-them as streams), ask why, list threads, fetch a picture, open the page. Beside them `/health` is probed ten times a
-second. What is measured: requests, errors by status, seconds by kind, the answers to the probes, and the memory of the
-server before, meanwhile, at the end, and when it has been left alone for a while. Statuses 429 and 503 are the limits'
-own.
+one thing after the other, waits a moment in between, and draws what to do: ask about a picture of their own (in
+OpenAI's form, half of them as streams), ask why, list threads, fetch a picture, open the page. `/health` is probed ten
+times a second. What is measured: requests, errors by status, seconds by kind, the answers to the probes, and the memory
+of the server before, meanwhile, at the end, and when it has been left alone for a while. Statuses 429 and 503 are the
+limits' own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +50,6 @@ QUESTIONS = (
 KINDS = {"ask": 5, "why": 2, "threads": 2, "picture": 3, "page": 1}
 """How often each thing is done, in proportion."""
 LIMITS = frozenset({429, 503})
-PAUSE_SECONDS = 2.0
 PROBE_SECONDS = 0.1
 REST_SECONDS = 10.0
 SPAN_SECONDS = 10.0
@@ -77,6 +78,7 @@ class Seen:
     statuses: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     probes: list[Probe] = field(default_factory=list)
     memory: dict[str, int] = field(default_factory=dict)
+    processors: float = 0.0
     troubles: list[str] = field(default_factory=list)
 
     def add(self, kind: str, status: str, seconds: float) -> None:
@@ -91,6 +93,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=50, metavar="N", help="how many (50)")
     parser.add_argument("--seconds", type=float, default=120, metavar="S", help="for how long (120)")
+    parser.add_argument("--pictures", type=int, default=4, metavar="N", help="of each user, drawn for them (4)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help="what they do")
+    parser.add_argument("--pause", type=float, default=2, metavar="S", help="seconds in between, on average (2)")
     parser.add_argument("--no-page", dest="page", action="store_false", help="leave the page out")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write them and a plot here")
@@ -98,7 +103,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="snellen-load-") as folder:
         tokens = made_tokens(Path(folder), options.users)
         with served(Path(folder), page=options.page) as (process, url):
-            seen = asyncio.run(loaded(url, tokens, process.pid, options.seconds, page=options.page))
+            seen = asyncio.run(loaded(url, tokens, process.pid, options))
             process.send_signal(signal.SIGTERM)
             began = time.monotonic()
             status = process.wait(30)
@@ -142,18 +147,20 @@ def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], s
             process.kill()
 
 
-async def loaded(url: str, tokens: Sequence[str], pid: int, seconds: float, *, page: bool) -> Seen:
+async def loaded(url: str, tokens: Sequence[str], pid: int, options: argparse.Namespace) -> Seen:
     """Load a server, and measure it."""
     seen = Seen()
+    drawn = [drawn_pictures(number, options.pictures) for number in range(len(tokens))]
     async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
         # What every process reads once is not of the load.
-        await Visitor(client, tokens[0], seen, random.Random(0), page=page).ask()
-    seen = Seen(memory={"before": resident(pid)})
-    end = time.monotonic() + seconds
+        await Visitor(client, tokens[0], seen, random.Random(0), [SCENE.read_bytes()], options).ask()
+    seen = Seen(memory={"before": resident(pid)}, processors=-processor_seconds(pid))
+    end = time.monotonic() + options.seconds
     await asyncio.gather(
         asyncio.to_thread(probed, url, pid, seen, end),
-        *(visit(url, one, seen, number, end, page=page) for number, one in enumerate(tokens)),
+        *(visit(url, one, seen, drawn[number], end, options) for number, one in enumerate(tokens)),
     )
+    seen.processors += processor_seconds(pid)
     seen.memory["end"] = resident(pid)
     await asyncio.sleep(REST_SECONDS)
     seen.memory["after"] = resident(pid)
@@ -172,15 +179,31 @@ def probed(url: str, pid: int, seen: Seen, end: float) -> None:
             time.sleep(PROBE_SECONDS)
 
 
-async def visit(url: str, token: str, seen: Seen, seed: int, end: float, *, page: bool) -> None:
+def drawn_pictures(user: int, count: int) -> list[bytes]:
+    """Draw the pictures of a user, as PNG: no other user has the same."""
+    from snellen.microworld.concepts import vocabulary
+    from snellen.microworld.drawing import draw
+    from snellen.microworld.scenes import recipe, sample_scene
+
+    things, files = recipe(vocabulary().share("known")), []
+    for number in range(count):
+        file = BytesIO()
+        draw(sample_scene(f"load/{user}/{number}", things)).save(file, "PNG")
+        files.append(file.getvalue())
+    return files
+
+
+async def visit(
+    url: str, token: str, seen: Seen, pictures: Sequence[bytes], end: float, options: argparse.Namespace
+) -> None:
     """Be one user until the end."""
-    draw = random.Random(seed)
+    draw = random.Random(token)
     async with httpx.AsyncClient(base_url=url, timeout=300, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
-        visitor = Visitor(client, token, seen, draw, page=page)
-        await asyncio.sleep(draw.uniform(0, PAUSE_SECONDS))
+        visitor = Visitor(client, token, seen, draw, pictures, options)
+        await asyncio.sleep(draw.uniform(0, options.pause))
         while time.monotonic() < end:
             await visitor.do()
-            await asyncio.sleep(draw.uniform(0, 2 * PAUSE_SECONDS))
+            await asyncio.sleep(draw.uniform(0, 2 * options.pause))
 
 
 @dataclass
@@ -192,21 +215,24 @@ class Visitor:
         token: Theirs.
         seen: Where what they meet is added.
         draw: Draws what they do.
-        page: Whether there is a page.
+        pictures: Theirs, as files.
+        options: What they do, and whether there is a page.
     """
 
     client: httpx.AsyncClient
     token: str
     seen: Seen
     draw: random.Random
-    page: bool = True
+    pictures: Sequence[bytes]
+    options: argparse.Namespace
     history: list[dict[str, Any]] = field(default_factory=list)
     picture: str = ""
 
     async def do(self) -> None:
         """Do one thing."""
-        kind = self.draw.choices(list(KINDS), list(KINDS.values()))[0]
-        if kind == "page" and self.page:
+        kinds = self.options.kinds
+        kind = self.draw.choices(kinds, [KINDS[one] for one in kinds])[0]
+        if kind == "page" and self.options.page:
             await self._get("page", "/")
         elif kind == "threads":
             await self._get("threads", "/threads")
@@ -221,9 +247,9 @@ class Visitor:
         """Ask about a picture."""
         self.history = []
         question = {"type": "text", "text": self.draw.choice(QUESTIONS)}
-        await self._say(
-            "ask", {"role": "user", "content": [question, {"type": "image_url", "image_url": {"url": DATA}}]}
-        )
+        data = base64.b64encode(self.draw.choice(self.pictures)).decode()
+        picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+        await self._say("ask", {"role": "user", "content": [question, picture]})
 
     async def _say(self, kind: str, message: dict[str, Any]) -> None:
         stream = self.draw.random() < 0.5  # noqa: PLR2004 - half of them
@@ -243,7 +269,7 @@ class Visitor:
         if self.picture:
             await self._get("picture", f"/artifacts/{self.picture}.png")
             return
-        answer = await self._request("upload", "POST", "/artifacts", content=SCENE.read_bytes())
+        answer = await self._request("upload", "POST", "/artifacts", content=self.pictures[0])
         if answer is not None and answer.status_code == 201:  # noqa: PLR2004 - it is stored
             self.picture = answer.json()["id"]
 
@@ -278,6 +304,12 @@ def resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def report(seen: Seen, users: int, seconds: float) -> dict[str, Any]:
     """Return the measurements as JSON."""
     statuses = {kind: dict(one) for kind, one in sorted(seen.statuses.items())}
@@ -291,6 +323,8 @@ def report(seen: Seen, users: int, seconds: float) -> dict[str, Any]:
         "users": users,
         "seconds": seconds,
         "requests": sum(sum(one.values()) for one in statuses.values()),
+        "questions_a_second": round(len(seen.seconds["ask"]) / seconds, 2),
+        "server_cpu_seconds": round(seen.processors, 1),
         "statuses": statuses,
         "errors": errors,
         "troubles": sorted(set(seen.troubles))[:5],
@@ -353,13 +387,15 @@ def in_words(told: dict[str, Any]) -> str:
         lines.append(
             f"  {kind:8} {one['count']:6}  p50 {one['p50']:.3f} s  p95 {one['p95']:.3f} s  most {one['most']:.3f} s"
         )
+    lines += [
+        f"{told['questions_a_second']} questions a second; the server used {told['server_cpu_seconds']} s of processors"
+    ]
     lines += [f"health over 200 ms: {told['health_seconds']['over_200_ms']}", *told["troubles"]]
     lines += [f"statuses: {told['statuses']}", f"memory, MB: {told['memory_megabytes']}", f"stopped: {told['stopped']}"]
     return "\n".join(lines)
 
 
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-DATA = f"data:image/png;base64,{base64.b64encode(SCENE.read_bytes()).decode()}"
 
 if __name__ == "__main__":
     main()

@@ -11,6 +11,7 @@ import json
 import threading
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from snellen.errors import BadInput, SnellenError
@@ -23,7 +24,7 @@ from snellen.memory.folder_lock import FolderLock
 from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+    from collections.abc import Callable, Collection, Sequence, Sized
     from pathlib import Path
 
     from snellen.memory.demonstration_index import Embedding
@@ -316,23 +317,33 @@ class DemonstrationPool(StoreTable):
         with self._reading() as rows:
             if rows.execute("SELECT 1 FROM loaded_seeds WHERE sha256 = ?", [sha256]).fetchone():
                 return
-        seeds = read_seeds(path)
+        seeds = _rows_of_seeds(path, sha256)
         with self._transaction(exclusive=True) as rows:
-            _insert(rows, seeds)
+            _insert_rows(rows, seeds)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             rows.execute(
                 "INSERT INTO loaded_seeds (sha256, loaded) VALUES (?, ?) ON CONFLICT DO NOTHING", [sha256, now]
             )
 
 
+@lru_cache(maxsize=4)
+def _rows_of_seeds(path: Path, _sha256: str) -> list[tuple[Any, ...]]:
+    """Read seeds as rows; homes that are opened one after the other have the same."""
+    return [_to_row(one) for one in read_seeds(path)]
+
+
 def _insert(rows: Statements, demonstrations: Sequence[Demonstration]) -> int:
-    if not demonstrations:
+    return _insert_rows(rows, [_to_row(one) for one in demonstrations])
+
+
+def _insert_rows(rows: Statements, added: Sequence[tuple[Any, ...]]) -> int:
+    if not added:
         return 0
     query = (
         f"INSERT INTO demonstrations ({', '.join(_COLUMNS)}) VALUES ({_marks(_COLUMNS)}) "  # noqa: S608 - our own names
         "ON CONFLICT DO NOTHING"
     )
-    return rows.executemany(query, [tuple(_to_row(one).values()) for one in demonstrations]).rowcount
+    return rows.executemany(query, added).rowcount
 
 
 def _numbered(rows: Statements, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
@@ -343,8 +354,9 @@ def _numbered(rows: Statements, condition: str, values: Sequence[Any]) -> dict[i
     return {number: _from_row(dict(zip(_COLUMNS, fields, strict=True))) for number, *fields in found}
 
 
-def _to_row(one: Demonstration) -> Mapping[str, Any]:
-    return asdict(one) | {"correct": int(one.correct), "plan": json.dumps(one.plan, ensure_ascii=False)}
+def _to_row(one: Demonstration) -> tuple[Any, ...]:
+    row = asdict(one) | {"correct": int(one.correct), "plan": json.dumps(one.plan, ensure_ascii=False)}
+    return tuple(row.values())
 
 
 def _from_row(row: dict[str, Any]) -> Demonstration:

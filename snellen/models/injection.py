@@ -211,6 +211,11 @@ class CapturedAttention:
         """Some of the pictures, in the order of ``rows``, which may repeat."""
         return CapturedAttention(*(getattr(self, each.name)[list(rows)] for each in fields(self)))
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return sum(getattr(self, each.name).nbytes for each in fields(self))
+
 
 class _Listener:
     """Gathers what projections give, layer after layer."""

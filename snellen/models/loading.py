@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from snellen.errors import out_of_memory
+from snellen.models.computed_once import ComputedOnce
+from snellen.models.picture_encoding import digest_of
 from snellen.profiles import SnellenError
 from snellen.profiles.exclusive_loading import loading_alone
 from snellen.profiles.hub_access import is_downloaded, is_offline, only_cached, why_offline
@@ -25,21 +27,55 @@ if TYPE_CHECKING:
 
     from snellen.profiles import CheckpointSource, Profile
 
+SEEN_BYTES: Final = 64 * 2**20
+"""What is kept of the pictures that a checkpoint has seen."""
+
 _WEIGHTS_OR_SHAPE = re.compile(
     r"(config|model_index)\.json|(diffusion_pytorch_)?model(-.*)?\.safetensors|pytorch_model(-.*)?\.bin"
 )
 """What decides what a model computes; statistics and tokenizers beside it do not."""
 
 
-@dataclass(frozen=True)
+class Seen(Protocol):
+    """What a model makes of a picture."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        ...
+
+
+_Seen = TypeVar("_Seen", bound=Seen)
+
+
+@dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A model with what prepares its inputs, on its device."""
+    """A model with what prepares its inputs, on its device, and what it made of the pictures that it saw last."""
 
     model: Any
     tokenizer: Any
     processor: Any
     device: torch.device
     dtype: torch.dtype
+    _seen: ComputedOnce[Any] = field(default_factory=lambda: ComputedOnce(SEEN_BYTES, lambda seen: seen.nbytes))
+
+    def seen(
+        self,
+        pictures: Sequence[PIL.Image.Image],
+        look: Callable[[list[PIL.Image.Image]], Sequence[_Seen]],
+        *,
+        how: str = "",
+    ) -> list[_Seen]:
+        """Return what the model makes of pictures; it looks at those alone that it has not seen lately.
+
+        Args:
+            pictures: Any sizes; those with the same pixels are one.
+            look: Returns what the model makes of pictures, in their order. It depends on nothing that is learned.
+            how: Names what else it depends on.
+        """
+        names = [f"{how} {digest_of(picture)}" for picture in pictures]
+        found = self._seen.values(dict(zip(names, pictures, strict=True)), look)
+        return [found[name] for name in names]
 
     def pixels(self, pictures: list[PIL.Image.Image]) -> torch.Tensor:
         """Prepare PIL pictures (RGB, any sizes): a tensor ``(n, 3, height, width)`` on the device."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -36,9 +36,7 @@ class InstructionEmbedding:
             SnellenError: The profile names no embedding, or its files are not installed.
         """
         self._sentences = SentenceEmbedding(profile)
-        self._nouns = nouns_of(profile.facts_path())
-        alternatives = "|".join(map(re.escape, sorted(self._nouns, key=len, reverse=True)))
-        self._pattern = re.compile(rf"\b(?:{alternatives})\b", re.IGNORECASE)
+        self._facts_file = profile.facts_path()
 
     @property
     def name(self) -> str:
@@ -47,13 +45,23 @@ class InstructionEmbedding:
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """Embed n texts, at least one: float32 (n, 2d), unit vectors of their words and of their wordings."""
-        vectors = self._sentences([*texts, *map(self._wording, texts)])
+        vectors = self._sentences([*texts, *(wording_of(each, self._facts_file) for each in texts)])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = vectors / np.maximum(lengths, np.float32(1e-12))
         return np.hstack([unit[: len(texts)], unit[len(texts) :]])
 
-    def _wording(self, text: str) -> str:
-        return self._pattern.sub(lambda match: self._nouns[match[0].lower()], text)
+
+@lru_cache(maxsize=4_096)
+def wording_of(text: str, facts_file: Path | None) -> str:
+    """Return a text with the word for any thing in place of the nouns of a facts file."""
+    nouns = nouns_of(facts_file)
+    return _pattern(facts_file).sub(lambda match: nouns[match[0].lower()], text)
+
+
+@cache
+def _pattern(facts_file: Path | None) -> re.Pattern[str]:
+    alternatives = "|".join(map(re.escape, sorted(nouns_of(facts_file), key=len, reverse=True)))
+    return re.compile(rf"\b(?:{alternatives})\b", re.IGNORECASE)
 
 
 @cache

@@ -173,13 +173,13 @@ def test_other_threads_do_not_see_a_prompt(models: Models) -> None:
     import torch
 
     encoder = models.encoder()
-    before = encoder.pictures(PICTURES[:1])[0].embedding
+    before = encoder.encode(PICTURES[:1])[0].embedding
     seen: list[Any] = []
     with deep_prompts(encoder.checkpoint.model.vision_model, torch.ones(1, 3, 3, 32)):
-        other = threading.Thread(target=lambda: seen.append(encoder.pictures(PICTURES[:1])[0].embedding))
+        other = threading.Thread(target=lambda: seen.append(encoder.encode(PICTURES[:1])[0].embedding))
         other.start()
         other.join()
-        here = encoder.pictures(PICTURES[:1])[0].embedding
+        here = encoder.encode(PICTURES[:1])[0].embedding
     assert np.array_equal(seen[0], before)
     assert not np.allclose(here, before)
 
@@ -192,7 +192,7 @@ def test_patches_seen_with_prompts_equal_the_hooked_model(models: Models) -> Non
     with torch.inference_mode():
         embedded = encoder.embed(encoder.patches(PICTURES)[:, None], prompts)[:, 0].numpy()
         with deep_prompts(encoder.checkpoint.model.vision_model, prompts):
-            whole = np.stack([each.embedding for each in encoder.pictures(PICTURES)])
+            whole = np.stack([each.embedding for each in encoder.encode(PICTURES)])
     np.testing.assert_allclose(embedded, whole, atol=1e-6)
 
 
@@ -210,7 +210,7 @@ def test_pictures_of_an_instance_share_its_prompt(models: Models, layers: int) -
         patches = patches.view(2, 2, *patches.shape[1:])
         together = encoder.embed(patches, prompts)
         with deep_prompts(vision, prompts.repeat_interleave(2, dim=0)):
-            alone = np.stack([each.embedding for each in encoder.pictures([*PICTURES, noise(4)])])
+            alone = np.stack([each.embedding for each in encoder.encode([*PICTURES, noise(4)])])
     np.testing.assert_allclose(together.flatten(0, 1).numpy(), alone, atol=1e-6)
 
 

@@ -75,6 +75,18 @@ class DetectorFeatures:
         mean: NDArray[np.float32] = self.patches.float().mean(dim=1).cpu().numpy()
         return mean
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.patches.nbytes + self.boxes.nbytes
+
+    def each(self) -> list[DetectorFeatures]:
+        """Return those of each picture, which keep no others in memory."""
+        return [
+            DetectorFeatures(patches.clone(), boxes.clone())
+            for patches, boxes in zip(self.patches.split(1), self.boxes.split(1), strict=True)
+        ]
+
 
 class Detector:
     """OWL-ViT (Minderer et al. 2022), the class and post-processing of CLOVA's LOC tool.
@@ -93,7 +105,7 @@ class Detector:
         self._candidate_queries: dict[str, torch.Tensor] = {}
 
     def __call__(self, calls: Sequence[DetectionCall]) -> list[Detections]:
-        """Detect in one forward pass, whatever the calls look for.
+        """Detect in one forward pass, whatever the calls look for; a picture that was seen lately is not encoded again.
 
         Each name of the batch is encoded once and scored against every patch of every picture, ``(pictures, patches,
         names)``; a call then reads its own names' columns. A name with prompts is scored again with them, by itself;
@@ -103,7 +115,7 @@ class Detector:
         if not names:
             return [Detections() for _ in calls]
         with self.checkpoint.inference():
-            sight = self.look([call.picture for call in calls])
+            sight = self._seen([call.picture for call in calls])
             scores, boxes = self.scores(sight, calls, names), sight.boxes.cpu()
         columns = [[names.index(name) for name in call.names] for call in calls]
         return [
@@ -128,6 +140,12 @@ class Detector:
         if own is None:
             return scores
         return (scores / own * models).where(scores < own, models + (scores - own) / (1 - own) * (1 - models))
+
+    def _seen(self, pictures: Sequence[PIL.Image.Image]) -> DetectorFeatures:
+        import torch
+
+        each = self.checkpoint.seen(pictures, lambda unseen: self.look(unseen).each())
+        return DetectorFeatures(torch.cat([one.patches for one in each]), torch.cat([one.boxes for one in each]))
 
     def look(self, pictures: Sequence[PIL.Image.Image]) -> DetectorFeatures:
         """Encode pictures, and predict the box of each of their patches."""

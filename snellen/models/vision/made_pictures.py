@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
+
+from snellen.models.computed_once import ComputedOnce
+from snellen.models.picture_encoding import digest_of
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -26,9 +26,7 @@ class MadePictures:
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most, self._bytes = most, 0
-        self._pictures: OrderedDict[str, PIL.Image.Image] = OrderedDict()
-        self._lock = threading.Lock()
+        self._pictures = ComputedOnce(most, _size)
 
     def made(
         self, maker: str, calls: Sequence[ImageCall], make: Callable[[Sequence[ImageCall]], list[PIL.Image.Image]]
@@ -41,29 +39,8 @@ class MadePictures:
             make: Makes pictures.
         """
         keys = [_key(maker, call) for call in calls]
-        found = {key: picture for key in dict.fromkeys(keys) if (picture := self._kept(key)) is not None}
-        wanted = {key: call for key, call in zip(keys, calls, strict=True) if key not in found}
-        if wanted:
-            for key, picture in zip(wanted, make(list(wanted.values())), strict=True):
-                found[key] = picture
-                self._keep(key, picture)
+        found = self._pictures.values(dict(zip(keys, calls, strict=True)), make)
         return [found[key].copy() for key in keys]
-
-    def _kept(self, key: str) -> PIL.Image.Image | None:
-        with self._lock:
-            if key in self._pictures:
-                self._pictures.move_to_end(key)
-            return self._pictures.get(key)
-
-    def _keep(self, key: str, picture: PIL.Image.Image) -> None:
-        with self._lock:
-            before = self._pictures.pop(key, None)
-            self._bytes -= 0 if before is None else _size(before)
-            self._pictures[key] = picture
-            self._bytes += _size(picture)
-            while self._bytes > self._most and self._pictures:
-                _, dropped = self._pictures.popitem(last=False)
-                self._bytes -= _size(dropped)
 
 
 def _size(picture: PIL.Image.Image) -> int:
@@ -71,8 +48,5 @@ def _size(picture: PIL.Image.Image) -> int:
 
 
 def _key(maker: str, call: ImageCall) -> str:
-    given = ""
-    if call.picture is not None:
-        data = f"{call.picture.mode} {call.picture.size}".encode() + call.picture.tobytes()
-        given = hashlib.sha256(data).hexdigest()
+    given = "" if call.picture is None else digest_of(call.picture)
     return json.dumps([maker, call.prompt, call.size, call.seed, given])

@@ -73,6 +73,38 @@ class SegmenterFeatures:
     features: NDArray[np.float32]
     heard: CapturedAttention | None = None
 
+    def alone(self, place: int) -> SegmenterFeatures:
+        """Return those of one of the pictures that prompts are asked with, which keep no others in memory."""
+        heard = None if self.heard is None else self.heard.take([place])
+        return SegmenterFeatures(
+            (0,), (self.sizes[place],), None, self.pixels[[place]], self.features[[place]], heard
+        )  # fmt: skip
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take, without the model's own output."""
+        heard = 0 if self.heard is None else self.heard.nbytes
+        return self.pixels.nbytes + self.features.nbytes + heard
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedPicture:
+    """A picture as the model segments it without prompts.
+
+    Attributes:
+        known: The segments that it finds by itself, best first.
+        sight: What prompts are asked with; None where there are none.
+    """
+
+    known: tuple[Segment, ...]
+    sight: SegmenterFeatures | None
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        masks = sum(one.mask.width * one.mask.height for one in self.known)
+        return masks + (0 if self.sight is None else self.sight.nbytes)
+
 
 class Segmenter:
     """``MaskFormerForInstanceSegmentation`` (Cheng et al. 2021) with panoptic post-processing, as CLOVA's SEG tool.
@@ -90,16 +122,31 @@ class Segmenter:
         self._prompts = prompts
 
     def __call__(self, pictures: Sequence[PIL.Image.Image]) -> list[list[Segment]]:
-        """Segment pictures, those of one prepared size in one forward pass; best segments first."""
+        """Segment pictures, those of one prepared size in one forward pass; best segments first.
+
+        What the model makes of a picture that it has seen lately is not computed again; prompts are asked anew.
+        """
         learned = frozenset() if self._prompts is None else self._prompts.concepts("SEG")
-        found: dict[int, list[Segment]] = {}
+        listen = bool(learned)
         with self.checkpoint.inference():
-            for sight in self.look(pictures, listen=bool(learned)):
-                known = self.known(sight)
-                for place, row in enumerate(sight.rows):
-                    prompts = self._selected(sorted(learned), sight.features[place])
-                    found[row] = layered(self.novel(sight, place, prompts), known[place])
+            seen = self.checkpoint.seen(
+                pictures,
+                lambda unseen: self._segmented(unseen, listen=listen),
+                how=f"{self.settings!r} {listen}",
+            )
+            return [layered(self._novel(one, sorted(learned)), one.known) for one in seen]
+
+    def _segmented(self, pictures: Sequence[PIL.Image.Image], *, listen: bool) -> list[SegmentedPicture]:
+        found: dict[int, SegmentedPicture] = {}
+        for sight in self.look(pictures, listen=listen):
+            for place, (row, known) in enumerate(zip(sight.rows, self.known(sight), strict=True)):
+                found[row] = SegmentedPicture(tuple(known), sight.alone(place) if listen else None)
         return [found[row] for row in range(len(pictures))]
+
+    def _novel(self, seen: SegmentedPicture, learned: Sequence[str]) -> list[Segment]:
+        if seen.sight is None:
+            return []
+        return self.novel(seen.sight, 0, self._selected(learned, seen.sight.features[0]))
 
     def look(self, pictures: Sequence[PIL.Image.Image], *, listen: bool = True) -> list[SegmenterFeatures]:
         """Run the model without prompts.

@@ -31,6 +31,11 @@ class PictureFeatures:
     embedding: NDArray[np.float32]
     appearance: NDArray[np.float32]
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.embedding.nbytes + self.appearance.nbytes
+
 
 @dataclass(frozen=True)
 class PromptedPicture:
@@ -52,6 +57,10 @@ class ClipEncoder:
         return float(self.checkpoint.model.logit_scale.detach().float().exp())
 
     def pictures(self, pictures: Sequence[PIL.Image.Image]) -> list[PictureFeatures]:
+        """Encode pictures; those that it saw lately are not encoded again."""
+        return self.checkpoint.seen(pictures, self.encode)
+
+    def encode(self, pictures: Sequence[PIL.Image.Image]) -> list[PictureFeatures]:
         """Encode pictures in one forward pass."""
         import torch
 

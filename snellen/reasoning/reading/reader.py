@@ -111,7 +111,7 @@ def read(
     open_: bool = False,
     before: Meaning | None = None,
 ) -> Reading:
-    """Read an instruction about one picture or two.
+    """Read an instruction about one picture or two; the same one is read once, whoever routes it, answers or asks back.
 
     Args:
         instruction: The instruction.
@@ -121,7 +121,7 @@ def read(
         open_: Whether a word that is not known is the name of a thing.
         before: The meaning of the instruction before it in a conversation, to which it may refer.
     """
-    return _reader(facts_file, names, open_, before is not None).read(instruction, pictures, before)
+    return _reader(facts_file, names, open_, before is not None).read_once(instruction, pictures, before)
 
 
 def mentioned(text: str, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> Things | None:
@@ -149,6 +149,7 @@ class InstructionReader:
 
     Attributes:
         vocabulary: All words that it knows.
+        read_once: Does what `read` does; of what it has read lately it tells the same again.
     """
 
     def __init__(
@@ -163,6 +164,7 @@ class InstructionReader:
         grammar = read_grammar(GRAMMAR, ACTIONS)
         if follows:
             grammar.add(read_grammar(FOLLOW_UPS, ACTIONS))
+        self.read_once = lru_cache(maxsize=1_024)(self.read)
         self._open = open_
         self._names = known_names(facts_file, names)
         self._covered = covered_names(self._names.kinds)

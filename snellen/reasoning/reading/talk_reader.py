@@ -7,7 +7,7 @@ every other word; a sentence that it reads in part is unread.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ _NAMED: Final = 0.3
 _CORRECTED: Final = 1.0
 
 
+@lru_cache(maxsize=1_024)
 def read_talk(sentence: str) -> tuple[Talk, ...]:
     """Read one sentence of talk.
 
