@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from benchmarks.outside.conditions import BLOCK, QuestionBlock, condition
 from benchmarks.outside.judging import JUDGED, judged
+from benchmarks.outside.truth_archive import ARCHIVE, archived_lines
 from snellen.models.under_test import ModelUnderTest, Question
 
 SETTLED: Final = 2.6
@@ -76,16 +77,18 @@ class TruthTable:
     """Measurements, a file for each model, condition and format.
 
     Attributes:
-        folder: Where they are kept.
+        folder: Where new ones are kept.
         read: Reads a model under test.
         fingerprint: Names what a model is; another one is measured anew.
         pictures: Of each condition.
+        archive: What was measured before.
     """
 
     folder: Path
     read: Callable[[str], ModelUnderTest]
     fingerprint: Callable[[str], str]
     pictures: int
+    archive: Path = ARCHIVE
     _kept: dict[Path, dict[int, Answered]] = field(default_factory=dict)
 
     def blocks(self, name: str) -> int:
@@ -137,13 +140,15 @@ class TruthTable:
     def _of(self, model: str, name: str, way: str) -> dict[int, Answered]:
         file = self._file(model, name, way)
         if file not in self._kept:
-            self._kept[file] = dict(_read(file))
+            lines = archived_lines(file.relative_to(self.folder).as_posix(), self.archive)
+            lines += file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+            self._kept[file] = dict(_read(lines))
         return self._kept[file]
 
 
-def _read(file: Path) -> Iterable[tuple[int, Answered]]:
-    """Read the blocks of a file; a line that was cut off is measured again."""
-    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+def _read(lines: Iterable[str]) -> Iterable[tuple[int, Answered]]:
+    """Read blocks; a line that was cut off is measured again."""
+    for line in lines:
         try:
             row = json.loads(line)
         except ValueError:

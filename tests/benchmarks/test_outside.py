@@ -21,6 +21,7 @@ from benchmarks.outside.queries import KINDS, QUERIES, Asks, OutsideQuery, read_
 from benchmarks.outside.readout import said_of
 from benchmarks.outside.statements import Statement
 from benchmarks.outside.truth import TruthTable, formats_of
+from benchmarks.outside.truth_archive import pack
 from benchmarks.outside.ways import OutsideBench, RecordedDesigns, WayOutcome, recorded_designs, topic_of
 from snellen.experiments.examiners.llm import ChatExaminer
 from snellen.experiments.report import Answer, Report
@@ -120,6 +121,23 @@ def test_a_changed_block_asks_the_same_about_the_same_things() -> None:
     assert (plain.text, plain.choices) == (changed.text, changed.choices)
     assert [one.right for one in plain.shown] == [one.right for one in changed.shown]
     assert all(a.picture != b.picture for a, b in zip(plain.shown, changed.shown, strict=True))
+
+
+def test_what_an_archive_knows_of_a_model_is_not_measured_again(tmp_path: Path) -> None:
+    archive, wanted = tmp_path / "truth.zip", list(Statement("good", "see/cat").wanted(["a"]))
+    table_of(tmp_path / "one", {"a": knowing("see/cat")}).measure(wanted)
+    pack(tmp_path / "one", archive)
+    before = archive.read_bytes()
+    pack(tmp_path / "one", archive)
+    assert archive.read_bytes() == before
+    same, other = (replace(table_of(tmp_path / name, {"a": Knower()}), archive=archive) for name in ("two", "three"))
+    same.measure(wanted)
+    assert same.read("a").asked == 0  # type: ignore[attr-defined]
+    other.fingerprint = lambda name: f"others-of-{name}"
+    other.measure(wanted)
+    assert other.read("a").asked > 0  # type: ignore[attr-defined]
+    pack(tmp_path / "three", archive)
+    assert len(archive.read_bytes()) > len(before)
 
 
 def test_who_knows_is_good_and_who_always_says_the_first_is_not(tmp_path: Path) -> None:
