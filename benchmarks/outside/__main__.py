@@ -1,6 +1,6 @@
 """Examination of the examiner: queries about planted weaknesses, with a truth that no examiner has a part in.
 
-    python -m benchmarks.outside --folder out/outside --truth-only     # what the archive has not; goes on where it stopped
+    python -m benchmarks.outside --folder out/outside --truth-only     # what the archive has not, up to hours
     python -m benchmarks.outside --folder out/outside --json           # so does this one
     python -m benchmarks.outside --folder out/outside --part 1 2       # one half of it, beside the other
     python -m benchmarks.outside --file benchmarks/outside/blind_queries.jsonl    # worded by who knew no reader
