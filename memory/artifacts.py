@@ -20,9 +20,9 @@ import PIL.Image
 import PIL.ImageOps
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.picture_files import FOLDER as FOLDER
-from snellen.memory.picture_files import FolderFiles, PictureFiles, files_of
 from snellen.memory.picture_modes import Notice, bits_of, eight_bit
+from snellen.memory.stored_files import FOLDER as FOLDER
+from snellen.memory.stored_files import FolderFiles, StoredFiles, files_of
 from snellen.user_paths import user_path
 
 # The one thing memory shares with tools: the record that refers to a picture.
@@ -64,8 +64,8 @@ class ArtifactStore:
         files: Where their files lie; a folder's path stands for the files in it.
     """
 
-    def __init__(self, files: PictureFiles | Path) -> None:
-        self.files: PictureFiles = FolderFiles(files) if isinstance(files, Path) else files
+    def __init__(self, files: StoredFiles | Path) -> None:
+        self.files: StoredFiles = FolderFiles(files) if isinstance(files, Path) else files
 
     def put(self, picture: PIL.Image.Image) -> Picture:
         """Store a picture without its metadata; storing the same one again changes nothing, or mends its file.

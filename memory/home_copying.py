@@ -1,4 +1,4 @@
-"""Copying what a home has into its store, or from there back; prompts and adapters stay where they are.
+"""Copying what a home has into its store, or from there back; adapters stay where they are.
 
 What is copied stays where it was. What both have stays as the target has it, so that copying may be repeated, also
 after it was cut off.
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from snellen.errors import BadInput
 from snellen.memory import demonstration_tables, picture_ledger, samples, trials
 from snellen.memory.demonstrations import LOCK
-from snellen.memory.picture_files import FOLDER, FolderFiles, PictureFiles, files_of
 from snellen.memory.postgres.server import chosen_server, store_server
+from snellen.memory.prompts.pool import PromptPool
 from snellen.memory.store import STORE_VARIABLE
+from snellen.memory.stored_files import FOLDER, FolderFiles, StoredFiles, files_of
 from snellen.memory.tables import DatabaseTable
 from snellen.memory.thread_copying import Outcome, copy_threads
 
@@ -130,6 +131,8 @@ async def copy_home(
         source, other = (home, store) if target == "store" else (store, home)
         for table, keys in kind.tables.items():
             rows[table] = await asyncio.to_thread(_copy_rows, source, other, table, keys, progress)
+    # A home has all prompts of its store in any case.
+    rows["prompts"] = await asyncio.to_thread(PromptPool(folder).share) if target == "store" else 0
     threads: dict[str, Outcome] = {}
     if chosen_server() == server:  # not where a variable of their own keeps them elsewhere
         threads = await copy_threads(folder, state_types=state_types, target=target, progress=progress)
@@ -153,7 +156,7 @@ def _copy_pictures(folder: Path, target: Target, progress: CopyingProgress) -> t
     return len(missing) - len(damaged), tuple(name.rpartition("/")[2].removesuffix(".png") for name in damaged)
 
 
-def _pictures(files: PictureFiles) -> set[str]:
+def _pictures(files: StoredFiles) -> set[str]:
     return {name for name in files.names() if name.endswith(".png")}
 
 

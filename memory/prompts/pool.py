@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import time
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -16,6 +18,7 @@ from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import kind_of
 from snellen.memory.prompts.database import PromptDatabase, shrink
 from snellen.memory.prompts.index import FeatureIndex
+from snellen.memory.prompts.journal import JournalEntry, journal_of
 from snellen.memory.prompts.lookup import recalled, unit, whole
 from snellen.memory.prompts.records import LearnedPrompt, PromptRow, RecalledPrompts
 from snellen.memory.prompts.rows import PromptDamaged, PromptSelection, State
@@ -32,6 +35,10 @@ if TYPE_CHECKING:
 
 INDEXES: Final = "prompt-indexes"
 
+_CATCHING_UP_SECONDS: Final = 2.0
+"""For so long what other machines learn may go unnoticed."""
+_SHARED_AT_ONCE: Final = 64
+_LOGGER = logging.getLogger(__name__)
 _COMPARED_ROWS: Final = 1024
 """Up to so many rows of a concept are compared one by one; that is exact, and faster than any index."""
 
@@ -52,12 +59,66 @@ class PoolStats:
 
 
 class PromptPool(PromptDatabase):
-    """The learned prompts of one home; safe for threads and for several processes at once."""
+    """The learned prompts of one home; safe for threads and for several processes at once.
+
+    Homes that share a store learn and forget together: each has all prompts, and is told of those of others.
+    """
 
     def __init__(self, folder: Path, *, rebuilding: bool = False, tolerant: bool = False) -> None:
         """Open the pools of a home; the arguments are those of ``PromptDatabase``."""
         super().__init__(folder, rebuilding=rebuilding, tolerant=tolerant)
         self._indexes: dict[tuple[str, str], FeatureIndex] = {}
+        # A home that cannot be written to has what it had.
+        self._journal = None if self.is_read_only or self.trouble is not None else journal_of(folder)
+        self._caught_up = float("-inf")
+        self.catch_up()
+
+    def catch_up(self, *, within: float = 0.0) -> None:
+        """Learn and forget what other machines have, if the home shares a store.
+
+        Args:
+            within: Do nothing if this was done so many seconds ago.
+
+        Raises:
+            MemoryTrouble: the store cannot be reached, or the home cannot be written.
+        """
+        if self._journal is None or time.monotonic() < self._caught_up + within:
+            return
+        journal, last = self._journal.end()
+        with self.database() as rows:
+            is_behind = table.seen_of(rows, journal) < last
+        if is_behind:
+            with self.changing() as rows:
+                gone: list[PromptRow] = []
+                while entries := self._journal.after(table.seen_of(rows, journal)):
+                    with rows.atomic():
+                        gone += _apply(rows, entries)
+                        table.see(rows, journal, entries[-1].number)
+                if gone:
+                    shrink(rows)
+            self.forget_in_indexes({(one.pool, one.fingerprint) for one in gone})
+        self._caught_up = time.monotonic()
+
+    def catch_up_anew(self) -> None:
+        """Read all that machines have learned and forgotten once more: what was lost here comes back.
+
+        Raises:
+            MemoryTrouble: as ``catch_up``.
+        """
+        with self.changing() as rows:
+            table.see_nothing(rows)
+        self.catch_up()
+
+    def share(self) -> int:
+        """Tell other machines all that this home has learned, and return how much of it they had not."""
+        if self._journal is None:
+            return 0
+        told, ids = 0, [one.id for one in self.rows()]
+        for begun in range(0, len(ids), _SHARED_AT_ONCE):
+            with self.database() as rows:
+                selection = PromptSelection(ids=tuple(ids[begun : begun + _SHARED_AT_ONCE]))
+                told += self._journal.learn([one.learned() for one in table.stored(rows, selection) if one.is_whole()])
+        return told
 
     def add(self, *prompts: LearnedPrompt) -> int:
         """Store prompts, all or none; those already there stay as they are.
@@ -72,9 +133,18 @@ class PromptPool(PromptDatabase):
         return self.add_batches([prompts])
 
     def add_batches(
-        self, prompts: Iterable[Sequence[LearnedPrompt]], demonstrations: Sequence[Demonstration] = ()
+        self,
+        prompts: Iterable[Sequence[LearnedPrompt]],
+        demonstrations: Sequence[Demonstration] = (),
+        *,
+        shared: bool = True,
     ) -> int:
         """Store batch after batch as they come, all or none; demonstrations arrive with them.
+
+        Args:
+            prompts: The batches.
+            demonstrations: What arrives with them.
+            shared: Whether other machines learn them, too, if the home shares a store.
 
         Returns:
             How many prompts were new.
@@ -83,8 +153,9 @@ class PromptPool(PromptDatabase):
             BadInput: as ``add``.
             MemoryTrouble: as ``add``.
         """
+        self.catch_up()
         with self.changing() as rows, rows.atomic():
-            count = sum(_add_batch(rows, batch) for batch in prompts)
+            count = sum(self._add_batch(rows, batch, shared=shared) for batch in prompts)
             table.arrive(rows, demonstrations)
         self.deliver_demonstrations()
         return count
@@ -119,6 +190,7 @@ class PromptPool(PromptDatabase):
             BadInput: the feature has another length than those of the pool, or is not finite.
         """
         selection = PromptSelection(pool=pool, concept=concept, fingerprint=fingerprint)
+        self.catch_up(within=_CATCHING_UP_SECONDS)
         with self._reading() as rows:
             state = table.state_of(rows, pool, fingerprint)
             if not state.last or (limit is not None and limit < 1):
@@ -139,17 +211,20 @@ class PromptPool(PromptDatabase):
     def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
         """Return the concepts that a pool has learned for a checkpoint, in lower case."""
         query = "SELECT DISTINCT concept FROM prompts WHERE pool = ? AND fingerprint = ?"
+        self.catch_up(within=_CATCHING_UP_SECONDS)
         with self._reading() as rows:
             return frozenset(row[0] for row in rows.execute(query, [pool, fingerprint]))
 
     def fingerprints(self, pool: str) -> frozenset[str]:
         """Return the checkpoints that a pool has learned for."""
+        self.catch_up(within=_CATCHING_UP_SECONDS)
         with self._reading() as rows:
             names = rows.execute("SELECT DISTINCT fingerprint FROM prompts WHERE pool = ?", [pool])
             return frozenset(row[0] for row in names)
 
     def state(self, pool: str, fingerprint: str) -> State:
         """Return what changes whenever a pool learns or forgets prompts of a checkpoint."""
+        self.catch_up(within=_CATCHING_UP_SECONDS)
         with self._reading() as rows:
             return table.state_of(rows, pool, fingerprint)
 
@@ -190,10 +265,13 @@ class PromptPool(PromptDatabase):
         if not all_ and selection == PromptSelection():
             msg = "Nothing was named to forget: give ids, a pool, a concept or a fingerprint, or say that all is meant."
             raise BadInput(msg)
+        self.catch_up()
         with self.changing() as rows:
             with rows.atomic():
                 gone = table.rows(rows, selection)
                 table.delete(rows, list(gone))
+                if self._journal is not None:
+                    self._journal.forget([one.id for one in gone.values()])
             shrink(rows)
         self.forget_in_indexes({(one.pool, one.fingerprint) for one in gone.values()})
         return len(gone)
@@ -235,6 +313,12 @@ class PromptPool(PromptDatabase):
             except (PromptDamaged, MemoryTrouble):
                 path.unlink(missing_ok=True)
 
+    def _add_batch(self, rows: Database, prompts: Sequence[LearnedPrompt], *, shared: bool) -> int:
+        new = _insert_new(rows, prompts)
+        if shared and self._journal is not None:  # if that fails nothing was learned; after it, all machines have
+            self._journal.learn(new)
+        return len(new)
+
     def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = table.numbers_of(rows, selection) if selection.concept or limit is None else None
@@ -257,7 +341,8 @@ class PromptPool(PromptDatabase):
         return index
 
 
-def _add_batch(rows: Database, prompts: Sequence[LearnedPrompt]) -> int:
+def _insert_new(rows: Database, prompts: Sequence[LearnedPrompt]) -> list[LearnedPrompt]:
+    """Insert those that are not there, and return them."""
     unique = {one.row.id: one for one in prompts}
     there = table.known(rows, list(unique))
     new = [one for one in unique.values() if one.row.id not in there]
@@ -265,7 +350,23 @@ def _add_batch(rows: Database, prompts: Sequence[LearnedPrompt]) -> int:
         alike = list(group)
         _refuse_other_kind(rows, alike[0])
         table.insert(rows, alike)
-    return len(new)
+    return new
+
+
+def _apply(rows: Database, entries: Sequence[JournalEntry]) -> list[PromptRow]:
+    """Do what entries of a journal say, and return what was forgotten; what cannot be used here is left out."""
+    forgotten = [one.id for one in entries if one.learned is None]
+    gone = table.rows(rows, PromptSelection(ids=tuple(forgotten))) if forgotten else {}
+    if gone:
+        table.delete(rows, list(gone))
+    for entry in entries:
+        if entry.learned is None:
+            continue
+        try:
+            _insert_new(rows, [entry.learned.learned()])
+        except (PromptDamaged, BadInput) as error:
+            _LOGGER.warning("A prompt that another machine learned cannot be used here: %s", error)
+    return list(gone.values())
 
 
 def _refuse_other_kind(rows: Database, one: LearnedPrompt) -> None:

@@ -98,6 +98,12 @@ def _tensors(db: Database) -> None:
         db.execute(f"ALTER TABLE prompts DROP COLUMN {column}")
 
 
+@migrations(name="4_journals")
+def _journals(db: Database) -> None:
+    # How far the journals of stores were read, by their identity.
+    db.execute("CREATE TABLE journals (identity TEXT PRIMARY KEY, seen INTEGER NOT NULL)")
+
+
 class PromptDamaged(SnellenError):  # noqa: N818 - reads as what happened
     """The tensors of a prompt are missing, or are not what was stored."""
 
@@ -250,6 +256,22 @@ def delete(db: Database, numbers: Sequence[int]) -> None:
     db.execute("UPDATE prompt_state SET forgettings = forgettings + 1")
 
 
+def seen_of(db: Database, journal: str) -> int:
+    """Return the number of the last entry of a journal that was read."""
+    found = db.execute("SELECT seen FROM journals WHERE identity = ?", [journal]).fetchone()
+    return 0 if found is None else int(found[0])
+
+
+def see(db: Database, journal: str, number: int) -> None:
+    """Note how far a journal was read."""
+    db.execute("INSERT OR REPLACE INTO journals VALUES (?, ?)", [journal, number])
+
+
+def see_nothing(db: Database) -> None:
+    """Forget how far journals were read."""
+    db.execute("DELETE FROM journals")
+
+
 def known(db: Database, ids: Sequence[str]) -> set[str]:
     """Return those of the ids that are stored."""
     query = "SELECT id FROM prompts WHERE id IN (SELECT value FROM json_each(?))"
@@ -357,6 +379,11 @@ def _values(one: LearnedPrompt) -> list[Any]:
     values = [getattr(one.row, name) for name in _ROW_FIELDS]
     values[_SHAPE] = json.dumps(one.row.shape)
     return [*values, len(one.feature)]
+
+
+def tensor_bytes(one: LearnedPrompt) -> bytes:
+    """Return the feature of a prompt and, after it, its tensor, which takes no bytes if it is zero."""
+    return _bytes(one.feature) + (_bytes(one.prompt) if one.prompt.any() else b"")
 
 
 def _bytes(tensor: Vector) -> bytes:

@@ -77,7 +77,10 @@ def _rebuild(database: Path, found: Verification, *, files: bool, damaged: bool)
         return
     remains = _Remains()
     if found.repaired:
-        PromptPool(database.parent, rebuilding=True).add_batches(remains.batches(source, found))
+        pool = PromptPool(database.parent, rebuilding=True)
+        # Others may have been told to forget some of them since.
+        pool.add_batches(remains.batches(source, found), shared=False)
+        pool.catch_up_anew()
     else:
         for _ in remains.batches(source, found):
             pass
@@ -183,6 +186,7 @@ def _check_tensors(pool: PromptPool, found: Verification) -> None:
     if lost and found.repaired:
         with pool.changing() as rows, rows.atomic():
             table.delete(rows, lost)
+        pool.catch_up_anew()
 
 
 def _note_lost(one: StoredPrompt, database: Path, found: Verification) -> None:

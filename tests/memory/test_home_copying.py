@@ -17,15 +17,17 @@ from snellen.memory.checkpoints import checkpoints, thread_heads
 from snellen.memory.demonstrations import DemonstrationPool, demonstration
 from snellen.memory.home_copying import CopiedHome, copy_home
 from snellen.memory.picture_ledger import AnsweredProperty, Ledger, LedgerQuestion
+from snellen.memory.prompts import PromptPool
 from snellen.memory.samples import Sample, SampleTable
 from snellen.memory.trials import Trial, TrialKey, TrialTable
+from tests.memory.learned import made
 
 QUESTIONS = [
     LedgerQuestion(f"Can models see {thing}?", {"alpha": ""}, "choice", "world") for thing in ("birds", "cats")
 ]
 KEYS = [TrialKey("m1", (f"p{number}",), "is there a dog?", ("yes", "no")) for number in range(25)]
 LEARNED = [demonstration("plan", f"How many {thing}?", plan=["Count."]) for thing in "abcdefghi"]
-TABLES = ("entries", "designs", "older", "answers", "samples", "trials", "loaded_seeds", "demonstrations")
+TABLES = ("entries", "designs", "older", "answers", "samples", "trials", "loaded_seeds", "demonstrations", "prompts")
 NOTHING = CopiedHome(dict.fromkeys(TABLES, 0), 0)
 
 
@@ -64,6 +66,7 @@ def fill(home: Path) -> str:
     SampleTable(home).add([Sample("t0", 0, place, 0, picture, picture, "dog", "microworld") for place in range(25)])
     DemonstrationPool(home).add(*LEARNED)
     TrialTable(home).add(Trial(key, ((-1.0,), (-2.0,)), said="no\0", created="2026") for key in KEYS)
+    PromptPool(home).add(made(1), made(2))
     return picture
 
 
@@ -75,7 +78,8 @@ def contents(home: Path) -> list[Any]:
         other = [sorted(map(tuple, rows.execute(f"SELECT * FROM {one}").fetchall())) for one in ("designs", "answers")]
     table = TrialTable(home)
     samples, learned = SampleTable(home).of("t0", 0), DemonstrationPool(home).all()
-    return [listed, other, samples, learned, table.get(KEYS), table.damaged_ids(), home_pictures(home).ids()]
+    prompts = [row.id for row in PromptPool(home).rows()]
+    return [listed, other, samples, learned, prompts, table.get(KEYS), table.damaged_ids(), home_pictures(home).ids()]
 
 
 @pytest.fixture
@@ -97,7 +101,7 @@ async def test_a_home_goes_into_a_store_and_comes_back(
     monkeypatch.setenv("SNELLEN_STORE", store)
     told: list[tuple[str, int, int]] = []
     copied = await copy_home(home, "store", progress=lambda *now: told.append(now))
-    assert copied.rows == dict(zip(TABLES, (2, 2, 0, 1, 25, 25, 0, 9), strict=True))
+    assert copied.rows == dict(zip(TABLES, (2, 2, 0, 1, 25, 25, 0, 9, 2), strict=True))
     assert (copied.pictures, copied.threads) == (1, {"done": "copied", "half": "copied"})
     assert [now for now in told if now[0] == "trials"] == [("trials", done, 25) for done in (7, 14, 21, 25)]
     assert contents(home) == before

@@ -14,9 +14,9 @@ from snellen.errors import BadInput, SnellenError
 from snellen.memory.artifacts import ArtifactStore, encoded, home_pictures
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.picture_files import AddressFiles
 from snellen.memory.samples import Sample, SampleTable
 from snellen.memory.staged_pictures import StagedPictures
+from snellen.memory.stored_files import AddressFiles
 from snellen.memory.thread_deletion import delete_threads
 from snellen.memory.verification import verify_memory
 from tests.graphs.scripted import embed
@@ -158,7 +158,7 @@ def test_a_full_bucket_and_a_refusal_are_told(
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("nowhere://u:hunter2@host/x", "names a place for pictures that fsspec does not know: nowhere://host/x"),
+        ("nowhere://u:hunter2@host/x", "names a place for files that fsspec does not know: nowhere://host/x"),
         ("gs://u:hunter2@bucket/x", "need a library that is not installed"),
     ],
 )

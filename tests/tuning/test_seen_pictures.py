@@ -83,7 +83,12 @@ def test_segments_follow_settings_and_what_is_learned(
         assert not any(strict.segment(pictures)), "another threshold leaves nothing"
         width = segmenter.checkpoint.model.config.decoder_config.hidden_size
         learned.put("SEG", "panda", np.ones((1, 8, width), dtype=np.float32), np.ones((1, width), dtype=np.float32))
-        monkeypatch.setattr(segmenter, "novel", lambda _, __, prompts: asked.append(sorted(prompts)) or [])
+
+        def novel(_: object, __: object, prompts: dict[str, object]) -> list[object]:
+            asked.append(sorted(prompts))
+            return []
+
+        monkeypatch.setattr(segmenter, "novel", novel)
         monkeypatch.setattr(segmenter, "_selected", lambda concepts, _: dict.fromkeys(concepts))
         for _ in range(2):
             models.segment(pictures)

@@ -1,4 +1,4 @@
-"""The files of stored pictures: in a folder, or at any address that fsspec knows, such as ``s3://bucket/folder``.
+"""Files of stored pictures and of prompts: in a folder, or at any address that fsspec knows: ``s3://bucket/folder``.
 
 Nobody writes to a file of its own name half: on a disk a file is written beside and moved into its place, an object
 store takes a whole object or none. Elsewhere a write that is cut off leaves what is not what its name says.
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "artifacts"
 """Where in a home, and in a store's folder, the pictures are."""
+PROMPTS: Final = "prompts"
+"""Where in a store's folder the tensors of prompts are."""
 
 _LOCAL: Final = "file://"
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
@@ -28,7 +30,7 @@ _SAID: Final = 200
 """Characters of what a server said that are told."""
 
 
-class PictureFiles(Protocol):
+class StoredFiles(Protocol):
     """Files by name: ``ab/<id>.png``."""
 
     def place(self, name: str) -> str:
@@ -124,23 +126,24 @@ class AddressFiles:
     Args:
         address: Of the folder: ``s3://bucket/folder``. Keys and endpoints are the variables and files that its own
             library reads, such as ``AWS_ACCESS_KEY_ID`` and ``AWS_ENDPOINT_URL``.
+        what: What people call these files.
 
     Raises:
         BadInput: fsspec does not know the address, or lacks the library for it.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, what: str = "pictures") -> None:
         from fsspec.core import url_to_fs
 
-        self._shown = _without_password(address)
+        self._shown, self._what = _without_password(address), what
         try:
             # Others write to it as well: what was listed once is not what is there.
             self._system, self._root = url_to_fs(address, use_listings_cache=False)
         except ImportError as error:
-            msg = f"Pictures at {self._shown} ({STORE_VARIABLE}) need a library that is not installed: {error}."
+            msg = f"Files at {self._shown} ({STORE_VARIABLE}) need a library that is not installed: {error}."
             raise BadInput(msg) from error
         except ValueError as error:
-            msg = f"{STORE_VARIABLE} names a place for pictures that fsspec does not know: {self._shown}."
+            msg = f"{STORE_VARIABLE} names a place for files that fsspec does not know: {self._shown}."
             raise BadInput(msg) from error
 
     def place(self, name: str) -> str:
@@ -221,25 +224,39 @@ class AddressFiles:
             yield
         except Exception as error:
             # Each file system has errors of its own, which no common class has.
-            msg = f"The pictures at {self._shown} cannot be used: {_remedy(error)}."
+            msg = f"The {self._what} at {self._shown} cannot be used: {_remedy(error)}."
             raise MemoryTrouble(msg) from error
 
 
-def files_of(folder: Path) -> PictureFiles:
+def files_of(folder: Path) -> StoredFiles:
     """Return where the pictures of a home lie: in its own folder, or where ``SNELLEN_STORE`` says.
+
+    Raises:
+        BadInput: ``SNELLEN_STORE`` names no store that can be used.
+    """
+    return shared_files(folder, FOLDER, "pictures") or FolderFiles(folder / FOLDER)
+
+
+def shared_files(folder: Path, kind: str, what: str) -> StoredFiles | None:
+    """Return where files of a kind lie that a home shares; None where ``SNELLEN_STORE`` names no place for files.
+
+    Args:
+        folder: The home.
+        kind: The name of their folder.
+        what: What people call them.
 
     Raises:
         BadInput: ``SNELLEN_STORE`` names no store that can be used.
     """
     address = store_addresses().files
     if not address:
-        return FolderFiles(folder / FOLDER)
+        return None
     name, distinct = home_name(folder)
-    # Like the schemas of a database: the owner's pictures lie at the address itself, each other home's beside them.
-    within = "/".join(part for part in (name, distinct, FOLDER) if part)
+    # Like the schemas of a database: the owner's files lie at the address itself, each other home's beside them.
+    within = "/".join(part for part in (name, distinct, kind) if part)
     if address.startswith(("/", _LOCAL)):
         return FolderFiles(Path(address.removeprefix(_LOCAL)) / within)
-    return AddressFiles(f"{address.rstrip('/')}/{within}")
+    return AddressFiles(f"{address.rstrip('/')}/{within}", what)
 
 
 def _holds(path: Path, content: bytes) -> bool:
