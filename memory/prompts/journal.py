@@ -1,4 +1,4 @@
-"""What machines that share a store have learned and forgotten, in the order in which they did.
+"""The journal of what machines that share a store have learned and forgotten, in the order in which they did.
 
 Each home searches prompts in a database of its own and reads on here from where it was (`PromptPool.catch_up`). Of a
 prompt there is one entry: that it was learned, or that it was forgotten. Tensors lie where the store's files do, or

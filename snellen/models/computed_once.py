@@ -1,4 +1,4 @@
-"""What was computed, kept while a process runs: what is asked for again is not computed again."""
+"""Values kept while a process runs: what is asked for again is not computed again."""
 
 from __future__ import annotations
 

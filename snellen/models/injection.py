@@ -213,7 +213,7 @@ class CapturedAttention:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Bytes that it takes."""
         return sum(getattr(self, each.name).nbytes for each in fields(self))
 
 

@@ -37,11 +37,11 @@ _WEIGHTS_OR_SHAPE = re.compile(
 
 
 class Seen(Protocol):
-    """What a model makes of a picture."""
+    """Features of a picture, or whatever else a model makes of it."""
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Bytes that it takes."""
         ...
 
 

@@ -77,7 +77,7 @@ class DetectorFeatures:
 
     @property
     def nbytes(self) -> int:
-        """How much memory they take."""
+        """Bytes that they take."""
         return self.patches.nbytes + self.boxes.nbytes
 
     def each(self) -> list[DetectorFeatures]:

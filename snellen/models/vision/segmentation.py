@@ -82,7 +82,7 @@ class SegmenterFeatures:
 
     @property
     def nbytes(self) -> int:
-        """How much memory they take, without the model's own output."""
+        """Bytes that they take, without the model's own output."""
         heard = 0 if self.heard is None else self.heard.nbytes
         return self.pixels.nbytes + self.features.nbytes + heard
 
@@ -101,7 +101,7 @@ class SegmentedPicture:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Bytes that it takes."""
         masks = sum(one.mask.width * one.mask.height for one in self.known)
         return masks + (0 if self.sight is None else self.sight.nbytes)
 

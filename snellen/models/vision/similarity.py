@@ -33,7 +33,7 @@ class PictureFeatures:
 
     @property
     def nbytes(self) -> int:
-        """How much memory they take."""
+        """Bytes that they take."""
         return self.embedding.nbytes + self.appearance.nbytes
 
 
