@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import SnellenError
 from snellen.memory.checkpoints import DATABASE
 from snellen.memory.home import home, storing
-from snellen.memory.postgres.server import chosen_server, prepared
+from snellen.memory.postgres.server import chosen_server, opened, prepared, store_server
+from snellen.memory.store import store_addresses
+from snellen.memory.stored_files import files_of
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
@@ -68,8 +70,10 @@ class Readiness:
 
 
 def usual_checks(profile: Profile | None = None) -> dict[str, Check]:
-    """Return the usual checks: a writable home, checkpoints that open, and the files of a profile's models."""
+    """Return the usual checks: a writable home, checkpoints that open, the store, the files of a profile's models."""
     checks: dict[str, Check] = {"home": _check_home, "checkpoints": _check_checkpoints}
+    if store_addresses().database:
+        checks |= {"store": _check_store, "files": _check_files}
     if profile is not None:
         checks["models"] = lambda: _check_models(profile)
     return checks
@@ -98,6 +102,18 @@ def _check_checkpoints() -> None:
         return
     with storing(database), closing(sqlite3.connect(database, timeout=_DATABASE_SECONDS)) as connection:
         connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+
+
+def _check_store() -> None:
+    server = store_server()
+    if server is not None:
+        with opened(server) as connection:
+            connection.execute("SELECT 1")
+
+
+def _check_files() -> None:
+    # No picture has this name: a place that can be read says that it has none.
+    files_of(home()).read("00/none")
 
 
 def _check_models(profile: Profile) -> None:

@@ -75,6 +75,15 @@ async def test_a_postgres_that_is_away_fails(in_postgres: str, monkeypatch: pyte
     assert await Readiness(usual_checks()).failing() == ["checkpoints"]
 
 
+async def test_a_store_that_cannot_be_used_fails(in_store: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNELLEN_STORE", f"{in_store} {home.parent / 'shared'}")
+    assert await Readiness(usual_checks()).failing() == []
+    monkeypatch.setenv("SNELLEN_STORE", f"{in_store} nowhere://host/pictures")
+    assert await Readiness(usual_checks()).failing() == ["files"]
+    monkeypatch.setenv("SNELLEN_STORE", f"{in_store}_gone")
+    assert await Readiness(usual_checks()).failing() == ["checkpoints", "store"]
+
+
 async def test_missing_checkpoints_of_a_profile_fail(broken: Profile) -> None:
     assert await Readiness(usual_checks(broken)).failing() == ["models"]
 
