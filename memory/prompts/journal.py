@@ -17,7 +17,7 @@ from snellen.memory.prompts.rows import DATABASE, StoredPrompt, tensor_bytes
 from snellen.memory.stored_files import PROMPTS, StoredFiles, shared_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from snellen.memory.statements import Statements, TableDatabase
@@ -86,20 +86,23 @@ class PromptJournal:
         files = {} if self._files is None else self._files.read_all(names)
         return [_entry(each, files) for each in found]
 
-    def learn(self, prompts: Sequence[LearnedPrompt]) -> int:
-        """Add what was learned; what is known stays as it is, and what was forgotten is learned again.
+    def learn(self, batches: Iterable[Sequence[LearnedPrompt]]) -> int:
+        """Add what was learned, all or none; what is known stays, and what was forgotten is learned again.
 
         Returns:
             How many were new.
         """
         with self._database.transaction(exclusive=True) as rows:
-            known = _known(rows, [one.row.id for one in prompts])
-            new = [one for one in prompts if one.row.id not in known]
-            if self._files is not None:  # before the entries that name them
-                self._files.write_all({_file_of(one.row.id): tensor_bytes(one) for one in new})
-            _drop(rows, [one.row.id for one in new])
-            insert = "INSERT INTO prompt_journal (id, learned, dimension, tensors) VALUES (?, ?, ?, ?)"
-            rows.executemany(insert, [self._values(one) for one in new])
+            return sum(self._learn(rows, batch) for batch in batches)
+
+    def _learn(self, rows: Statements, prompts: Sequence[LearnedPrompt]) -> int:
+        known = _known(rows, [one.row.id for one in prompts])
+        new = [one for one in prompts if one.row.id not in known]
+        if self._files is not None:  # before the entries that name them
+            self._files.write_all({_file_of(one.row.id): tensor_bytes(one) for one in new})
+        _drop(rows, [one.row.id for one in new])
+        insert = "INSERT INTO prompt_journal (id, learned, dimension, tensors) VALUES (?, ?, ?, ?)"
+        rows.executemany(insert, [self._values(one) for one in new])
         return len(new)
 
     def forget(self, ids: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from snellen.memory.prompts.records import LearnedPrompt, PromptRow, RecalledPro
 from snellen.memory.prompts.rows import PromptDamaged, PromptSelection, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -113,12 +113,8 @@ class PromptPool(PromptDatabase):
         """Tell other machines all that this home has learned, and return how much of it they had not."""
         if self._journal is None:
             return 0
-        told, ids = 0, [one.id for one in self.rows()]
-        for begun in range(0, len(ids), _SHARED_AT_ONCE):
-            with self.database() as rows:
-                selection = PromptSelection(ids=tuple(ids[begun : begun + _SHARED_AT_ONCE]))
-                told += self._journal.learn([one.learned() for one in table.stored(rows, selection) if one.is_whole()])
-        return told
+        with self.database() as rows:
+            return self._journal.learn(_batches(rows, [one.id for one in table.rows(rows, PromptSelection()).values()]))
 
     def add(self, *prompts: LearnedPrompt) -> int:
         """Store prompts, all or none; those already there stay as they are.
@@ -155,10 +151,12 @@ class PromptPool(PromptDatabase):
         """
         self.catch_up()
         with self.changing() as rows, rows.atomic():
-            count = sum(self._add_batch(rows, batch, shared=shared) for batch in prompts)
+            new = [one.row.id for batch in prompts for one in _insert_new(rows, batch)]
             table.arrive(rows, demonstrations)
+            if shared and self._journal is not None:  # if that fails nothing was learned; after it, all machines have
+                self._journal.learn(_batches(rows, new))
         self.deliver_demonstrations()
-        return count
+        return len(new)
 
     def candidates(
         self,
@@ -313,12 +311,6 @@ class PromptPool(PromptDatabase):
             except (PromptDamaged, MemoryTrouble):
                 path.unlink(missing_ok=True)
 
-    def _add_batch(self, rows: Database, prompts: Sequence[LearnedPrompt], *, shared: bool) -> int:
-        new = _insert_new(rows, prompts)
-        if shared and self._journal is not None:  # if that fails nothing was learned; after it, all machines have
-            self._journal.learn(new)
-        return len(new)
-
     def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = table.numbers_of(rows, selection) if selection.concept or limit is None else None
@@ -351,6 +343,13 @@ def _insert_new(rows: Database, prompts: Sequence[LearnedPrompt]) -> list[Learne
         _refuse_other_kind(rows, alike[0])
         table.insert(rows, alike)
     return new
+
+
+def _batches(rows: Database, ids: Sequence[str]) -> Iterator[list[LearnedPrompt]]:
+    """Yield prompts that are stored, some at a time; one that is damaged is left out."""
+    for begun in range(0, len(ids), _SHARED_AT_ONCE):
+        selection = PromptSelection(ids=tuple(ids[begun : begun + _SHARED_AT_ONCE]))
+        yield [one.learned() for one in table.stored(rows, selection) if one.is_whole()]
 
 
 def _apply(rows: Database, entries: Sequence[JournalEntry]) -> list[PromptRow]:

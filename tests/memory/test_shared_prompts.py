@@ -149,10 +149,25 @@ def test_nothing_is_learned_or_forgotten_that_others_cannot_be_told(
     assert ids(one) == ids(machine("other")) == names(1)
 
 
+def test_batches_are_told_together_or_not_at_all(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, written = machine("one"), FolderFiles.write_all
+
+    def full(files: FolderFiles, contents: dict[str, bytes]) -> None:
+        if any(made(70).row.id in name for name in contents):
+            msg = "The disk is full."
+            raise MemoryTrouble(msg)
+        written(files, contents)
+
+    monkeypatch.setattr(FolderFiles, "write_all", full)
+    with pytest.raises(MemoryTrouble):
+        one.add_batches([[made(number)] for number in range(71)])
+    assert ids(one) == ids(machine("other")) == []
+
+
 def test_what_was_told_is_learned_after_a_crash_before_it_was_kept_here(machine: Machine) -> None:
     one = machine("one")
     assert one._journal is not None
-    one._journal.learn([made(1)])
+    one._journal.learn([[made(1)]])
     assert ids(machine("one")) == names(1)
     one._journal.forget([made(1).row.id])
     assert ids(machine("one")) == []
@@ -185,7 +200,7 @@ def test_a_prompt_of_another_shape_is_left_out_and_told(machine: Machine, caplog
     one = machine("one")
     one.add(made(1))
     assert one._journal is not None
-    one._journal.learn([made(2, prompt=np.ones((5, 3))), made(3)])
+    one._journal.learn([[made(2, prompt=np.ones((5, 3))), made(3)]])
     assert ids(one) == names(1, 3)
     assert "cannot be used here" in caplog.text
 
