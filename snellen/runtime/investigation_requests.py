@@ -152,7 +152,8 @@ def _checked_protocol(request: InvestigationRequest) -> str:
 def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges: bool = False) -> list[str]:
     """Return the models that are examined where these are asked for: all of the profile where none are.
 
-    Those that are for judging pairs only are among them where judges are wanted, or the query names them.
+    Those that are for judging pairs only are among them where judges are wanted, or the query names them. Of more than
+    can be examined at once, those that the query names are.
 
     Raises:
         BadInput: One of them does not exist, or there are too many.
@@ -178,6 +179,9 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
         if judges or getattr(profile.tested[name], "only", "") != "pairs" or name in _named(query, profile)
     ]
     chosen = list(dict.fromkeys(models)) or usual
+    if not models and len(chosen) > MAX_MODELS:
+        named = _named(query, profile)
+        chosen = [name for name in usual if name in named] or usual
     if len(chosen) > MAX_MODELS:
         msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: name the ones that matter."
         raise BadInput(msg)
