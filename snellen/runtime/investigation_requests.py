@@ -173,19 +173,20 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
             f"{', '.join([*known, *corrected])}."
         )
         raise BadInput(msg)
-    usual = [
-        name
-        for name in known
-        if judges or getattr(profile.tested[name], "only", "") != "pairs" or name in _named(query, profile)
-    ]
-    chosen = list(dict.fromkeys(models)) or usual
-    if not models and len(chosen) > MAX_MODELS:
-        named = _named(query, profile)
-        chosen = [name for name in usual if name in named] or usual
+    chosen = list(dict.fromkeys(models)) or _usual(query, profile, judges=judges)
     if len(chosen) > MAX_MODELS:
         msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: name the ones that matter."
         raise BadInput(msg)
     return chosen
+
+
+def _usual(query: str, profile: Profile, *, judges: bool) -> list[str]:
+    """Return the models that are examined where none are asked for."""
+    known = list(profile.tested)
+    only_judges = {name for name in known if getattr(profile.tested[name], "only", "") == "pairs" and not judges}
+    named = _named(query, profile) if only_judges or len(known) > MAX_MODELS else frozenset()
+    usual = [name for name in known if name not in only_judges or name in named]
+    return usual if len(usual) <= MAX_MODELS else [name for name in usual if name in named] or usual
 
 
 def _named(query: str, profile: Profile) -> frozenset[str]:
