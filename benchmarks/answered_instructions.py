@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from benchmarks.instruction_scores import TaskAnswer
+from benchmarks.instruction_scores import InstructionAnswer
 from benchmarks.reference_programs import tagged
 from snellen.errors import SnellenError
 from snellen.graphs.ask import graph
@@ -34,7 +34,7 @@ class AnsweredInstruction:
         state: The state of the thread; None where it was refused.
     """
 
-    answer: TaskAnswer
+    answer: InstructionAnswer
     refusal: str = ""
     state: AskState | None = None
 
@@ -51,17 +51,17 @@ async def answered(instruction: str, scenes: Sequence[Scene], context: Context) 
     try:
         values = await graph.ainvoke(task, context=context, output_keys=graph.stream_channels_list)
     except SnellenError as error:
-        return AnsweredInstruction(TaskAnswer(), refusal=str(error))
+        return AnsweredInstruction(InstructionAnswer(), refusal=str(error))
     if "__interrupt__" in values:
-        return AnsweredInstruction(TaskAnswer(), refusal=ASKED_BACK)
+        return AnsweredInstruction(InstructionAnswer(), refusal=ASKED_BACK)
     state = AskState(**values)
     return AnsweredInstruction(_answer(state, context), state=state)
 
 
-def _answer(state: AskState, context: Context) -> TaskAnswer:
+def _answer(state: AskState, context: Context) -> InstructionAnswer:
     if state.error is not None:
-        return TaskAnswer()
+        return InstructionAnswer()
     value = from_json(state.answer)
     if not isinstance(value, Picture):
-        return TaskAnswer(in_words(value))
-    return TaskAnswer("", context.pictures.get(value.id), tagged(steps_of(state)))
+        return InstructionAnswer(in_words(value))
+    return InstructionAnswer("", context.pictures.get(value.id), tagged(steps_of(state)))

@@ -36,7 +36,7 @@ from typing import Any, Final, Literal
 
 from PIL import Image
 
-from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.instruction_scores import InstructionAnswer, is_right
 from benchmarks.oracle import Oracle
 from benchmarks.recorded_model import RecordedModel, add_options, model_of, profile_of, serving, tell
 from benchmarks.reference_programs import Reference, SeenScenes, read_references, tagged
@@ -60,7 +60,7 @@ _AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True)
-class TaskResult:
+class ChatTaskResult:
     """Result of a task.
 
     Attributes:
@@ -114,7 +114,7 @@ class StoredOracle(Oracle):
 
 async def measure(
     tasks: Sequence[Reference], profile: str | Path, *, sight: Sight = "embedded", at_once: int = _AT_ONCE
-) -> list[TaskResult]:
+) -> list[ChatTaskResult]:
     """Ask all tasks; those that embedded sight gets wrong are asked again with perfect sight.
 
     Args:
@@ -134,7 +134,7 @@ async def measure(
     return [_explained(each, *explained[each.id], models) if each.id in explained else each for each in first]
 
 
-def _explained(wrong: TaskResult, task: Reference, seen: TaskResult, models: Models) -> TaskResult:
+def _explained(wrong: ChatTaskResult, task: Reference, seen: ChatTaskResult, models: Models) -> ChatTaskResult:
     if not seen.right:
         return replace(wrong, cause="written", with_perfect_sight=seen.answer)
     scenes, program = SeenScenes(task.scenes, models), wrong.program or seen.program
@@ -143,10 +143,10 @@ def _explained(wrong: TaskResult, task: Reference, seen: TaskResult, models: Mod
     return replace(wrong, cause="sight", with_perfect_sight=seen.answer, faults=told)
 
 
-async def _asked(tasks: Sequence[Reference], profile: str | Path, sight: Sight, at_once: int) -> list[TaskResult]:
+async def _asked(tasks: Sequence[Reference], profile: str | Path, sight: Sight, at_once: int) -> list[ChatTaskResult]:
     turns = asyncio.Semaphore(at_once)
 
-    async def one(task: Reference) -> TaskResult:
+    async def one(task: Reference) -> ChatTaskResult:
         async with turns:
             result = await _asked_one(task, profile)
         tell(str(result))
@@ -166,13 +166,13 @@ def _home(tasks: Sequence[Reference], sight: Sight) -> Iterator[None]:
             yield
 
 
-async def _asked_one(task: Reference, profile: str | Path) -> TaskResult:
+async def _asked_one(task: Reference, profile: str | Path) -> ChatTaskResult:
     began, pictures = time.perf_counter(), [draw(scene) for scene in task.scenes]
     try:
         result = await ask_async(pictures, task.says, profile=profile)
     except SnellenError as error:
-        return TaskResult(task.id, task.says, right=False, answer=str(error))
-    return TaskResult(
+        return ChatTaskResult(task.id, task.says, right=False, answer=str(error))
+    return ChatTaskResult(
         task.id,
         task.says,
         right=result.status == "finished" and is_right(task.row, _answer(result), pictures[0]),
@@ -184,13 +184,13 @@ async def _asked_one(task: Reference, profile: str | Path) -> TaskResult:
     )
 
 
-def _answer(result: AskResult) -> TaskAnswer:
+def _answer(result: AskResult) -> InstructionAnswer:
     if not isinstance(result.answer, Image.Image):
-        return TaskAnswer(result.text)
-    return TaskAnswer("", result.answer.convert("RGB"), tagged([step.record for step in result.steps]))
+        return InstructionAnswer(result.text)
+    return InstructionAnswer("", result.answer.convert("RGB"), tagged([step.record for step in result.steps]))
 
 
-def report(results: Sequence[TaskResult], model: RecordedModel | None) -> dict[str, Any]:
+def report(results: Sequence[ChatTaskResult], model: RecordedModel | None) -> dict[str, Any]:
     """Sum up; see the module for the keys."""
     return {
         "n": len(results),

@@ -54,7 +54,7 @@ sys.exit(status)
 
 
 @dataclass(frozen=True)
-class Turn:
+class CommandTurn:
     """One run of a command.
 
     Attributes:
@@ -102,7 +102,7 @@ def main() -> None:
 
 def measured(roots: Sequence[Path], commands: Sequence[str], *, runs: int) -> dict[str, Any]:
     """Measure commands of one checkout, or of two in turn."""
-    turns: dict[tuple[Path, str], list[Turn]] = {(root, name): [] for root in roots for name in commands}
+    turns: dict[tuple[Path, str], list[CommandTurn]] = {(root, name): [] for root in roots for name in commands}
     modules: dict[tuple[Path, str], int] = {}
     with tempfile.TemporaryDirectory() as place:
         homes = {root: Path(place) / str(number) for number, root in enumerate(roots)}
@@ -126,7 +126,7 @@ def measured(roots: Sequence[Path], commands: Sequence[str], *, runs: int) -> di
     return report
 
 
-def timed(root: Path, home: Path, name: str) -> Turn:
+def timed(root: Path, home: Path, name: str) -> CommandTurn:
     """Run a command, and return how long it took.
 
     Raises:
@@ -140,7 +140,7 @@ def timed(root: Path, home: Path, name: str) -> Turn:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)
-    return Turn(wall, used.ru_utime + used.ru_stime + await_resident(home) - before)
+    return CommandTurn(wall, used.ru_utime + used.ru_stime + await_resident(home) - before)
 
 
 def await_resident(home: Path) -> float:
@@ -175,14 +175,14 @@ def _begun(
     )
 
 
-def start(command: str, turns: Sequence[Turn], modules: int) -> Start:
+def start(command: str, turns: Sequence[CommandTurn], modules: int) -> Start:
     """Sum up the runs of a command."""
     walls, cpus = [one.wall for one in turns], [one.cpu for one in turns]
     figures = (min(walls), min(cpus), statistics.median(walls), statistics.median(cpus))
     return Start(command, *(round(one, 3) for one in figures), modules)
 
 
-def ratio(before: Sequence[Turn], after: Sequence[Turn]) -> dict[str, float]:
+def ratio(before: Sequence[CommandTurn], after: Sequence[CommandTurn]) -> dict[str, float]:
     """Return how many times less time the second took, turn by turn."""
     pairs = list(zip(before, after, strict=True))
     return {

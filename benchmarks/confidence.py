@@ -85,7 +85,7 @@ _TINY: Final = 1e-6
 
 
 @dataclass(frozen=True)
-class Sample:
+class ConfidenceSample:
     """An answer of which the truth is known.
 
     Attributes:
@@ -110,19 +110,19 @@ class Sample:
         return features_of(from_json(self.run["answer"]), self.run["steps"], self.run["revisions"])
 
 
-def sample_of(source: str, task: str, state: AskState, *, right: bool) -> Sample:
+def sample_of(source: str, task: str, state: AskState, *, right: bool) -> ConfidenceSample:
     """Return the sample of a solved task."""
     if state.error is not None or state.caveat is not None or state.answer is None:
-        return Sample(source, task, "", right, state.error or in_words(from_json(state.answer)))
+        return ConfidenceSample(source, task, "", right, state.error or in_words(from_json(state.answer)))
     value = from_json(state.answer)
     run = {"answer": state.answer, "steps": state.steps, "revisions": state.revisions}
-    return Sample(source, task, kind_of_answer(value), right, in_words(value), run)
+    return ConfidenceSample(source, task, kind_of_answer(value), right, in_words(value), run)
 
 
-async def drawn_samples(context: Context, split: str, counts: Mapping[str, int], show: Show) -> list[Sample]:
+async def drawn_samples(context: Context, split: str, counts: Mapping[str, int], show: Show) -> list[ConfidenceSample]:
     """Solve drawn tasks of a split, and return what came of them."""
     world = load_profile("embedded").world()
-    samples: list[Sample] = []
+    samples: list[ConfidenceSample] = []
     total = sum(counts.values())
     gate = asyncio.Semaphore(SIDE_BY_SIDE)
 
@@ -140,7 +140,9 @@ async def drawn_samples(context: Context, split: str, counts: Mapping[str, int],
         if states:
             samples.append(sample_of(split, f"{family}: {task.instruction}", states[0], right=result.correct))
         else:
-            samples.append(Sample(split, f"{family}: {task.instruction}", "", right=False, answer=result.reason))
+            samples.append(
+                ConfidenceSample(split, f"{family}: {task.instruction}", "", right=False, answer=result.reason)
+            )
         show(len(samples), total, f"{sum(each.right for each in samples)} right")
 
     tasks = [
@@ -152,7 +154,7 @@ async def drawn_samples(context: Context, split: str, counts: Mapping[str, int],
     return samples
 
 
-async def corpus_samples(context: Context, show: Show) -> list[Sample]:
+async def corpus_samples(context: Context, show: Show) -> list[ConfidenceSample]:
     """Ask the instructions of the reference programs in their own words, and return what came of them."""
     samples = []
     references = [each for each in read_references() if each.program]
@@ -160,7 +162,7 @@ async def corpus_samples(context: Context, show: Show) -> list[Sample]:
         result = await answered(each.says, each.scenes, context)
         if result.state is None:
             # A refusal is no answer; what it says is kept.
-            samples.append(Sample("corpus", each.says, "", right=False, answer=result.refusal))
+            samples.append(ConfidenceSample("corpus", each.says, "", right=False, answer=result.refusal))
             continue
         right = is_right(each.row, result.answer, draw(each.scenes[0]))
         samples.append(sample_of("corpus", each.says, result.state, right=right))
@@ -168,10 +170,10 @@ async def corpus_samples(context: Context, show: Show) -> list[Sample]:
     return samples
 
 
-def solved(source: str, counts: Mapping[str, int], kept: Path | None, show: Show) -> list[Sample]:
+def solved(source: str, counts: Mapping[str, int], kept: Path | None, show: Show) -> list[ConfidenceSample]:
     """Return the samples of a split or of the corpus: those of a file where it is there, else solved anew, and kept."""
     if kept is not None and kept.exists():
-        return [Sample(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
+        return [ConfidenceSample(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory(prefix="snellen-") as folder, using_home(Path(folder)):
         context = asking_context(Path(folder))
         made = corpus_samples(context, show) if source == "corpus" else drawn_samples(context, source, counts, show)
@@ -181,7 +183,7 @@ def solved(source: str, counts: Mapping[str, int], kept: Path | None, show: Show
     return samples
 
 
-def fit(training: Iterable[Sample], choosing: Sequence[Sample]) -> dict[str, Report]:
+def fit(training: Iterable[ConfidenceSample], choosing: Sequence[ConfidenceSample]) -> dict[str, Report]:
     """Fit each kind of answer, with the penalty that predicts other tasks best; see `snellen.runtime.confidence`."""
     by_kind, others = _by_kind(training), _by_kind(choosing)
     fitted = {}
@@ -193,15 +195,15 @@ def fit(training: Iterable[Sample], choosing: Sequence[Sample]) -> dict[str, Rep
     return fitted
 
 
-def _by_kind(samples: Iterable[Sample]) -> dict[str, list[Sample]]:
-    by_kind: dict[str, list[Sample]] = defaultdict(list)
+def _by_kind(samples: Iterable[ConfidenceSample]) -> dict[str, list[ConfidenceSample]]:
+    by_kind: dict[str, list[ConfidenceSample]] = defaultdict(list)
     for each in samples:
         if each.kind:
             by_kind[each.kind].append(each)
     return by_kind
 
 
-def _logistic(samples: Sequence[Sample], penalty: float) -> Report:
+def _logistic(samples: Sequence[ConfidenceSample], penalty: float) -> Report:
     """Fit by Newton's method; the intercept has no penalty, and a prior of one right and one wrong answer."""
     names = sorted(samples[0].features)
     raw = np.array([[each.features[name] for name in names] for each in samples])
@@ -229,7 +231,7 @@ def _logistic(samples: Sequence[Sample], penalty: float) -> Report:
     }
 
 
-def predicted(kinds: Mapping[str, Report], sample: Sample) -> float | None:
+def predicted(kinds: Mapping[str, Report], sample: ConfidenceSample) -> float | None:
     """Return the confidence that fitted coefficients give an answer; None for a kind without them."""
     if sample.kind not in kinds:
         return None
@@ -237,13 +239,13 @@ def predicted(kinds: Mapping[str, Report], sample: Sample) -> float | None:
     return sigmoid(kinds[sample.kind]["intercept"] + sum(by_name.get(n, 0.0) * v for n, v in sample.features.items()))
 
 
-def _loss(kinds: Mapping[str, Report], samples: Sequence[Sample]) -> float:
+def _loss(kinds: Mapping[str, Report], samples: Sequence[ConfidenceSample]) -> float:
     """Return the mean negative log-likelihood of samples."""
     pairs = [(chance, each.right) for each in samples if (chance := predicted(kinds, each)) is not None]
     return sum(-math.log(max(chance if right else 1 - chance, _TINY)) for chance, right in pairs)
 
 
-def measure(samples: Sequence[Sample], profile: Profile, calibration: Calibration) -> Report:
+def measure(samples: Sequence[ConfidenceSample], profile: Profile, calibration: Calibration) -> Report:
     """Return how well the confidences of answers are calibrated; see the module for what is returned."""
     answered = [each for each in samples if each.kind in calibration.intercepts]
     chances = [calibration.probability(cast("AnswerKind", each.kind), each.features) or 0.0 for each in answered]

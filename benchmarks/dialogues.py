@@ -52,7 +52,7 @@ Turn = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Reply:
+class ConversationReply:
     """A reply of the chat graph.
 
     Attributes:
@@ -72,11 +72,11 @@ class TurnResult:
 
     dialogue: str
     turn: Turn
-    reply: Reply
+    reply: ConversationReply
     outcome: str
 
 
-Check = Callable[[Mapping[str, Any], Reply], bool]
+Check = Callable[[Mapping[str, Any], ConversationReply], bool]
 """Judges a reply by what is expected."""
 
 
@@ -98,7 +98,7 @@ class SightedConversation:
         self._graph = chat.builder.compile(checkpointer=InMemorySaver(), name="chat")
         self._address: Any = {"configurable": {"thread_id": folder.name}, "recursion_limit": chat.RECURSION_LIMIT}
 
-    async def say(self, text: str, pictures: Sequence[str] = ()) -> Reply:
+    async def say(self, text: str, pictures: Sequence[str] = ()) -> ConversationReply:
         """Say something, and return the reply."""
         shown = [{"type": "image_url", "image_url": {"url": self._sent(name)}} for name in pictures]
         message = HumanMessage(content=[{"type": "text", "text": text}, *shown])
@@ -112,7 +112,7 @@ class SightedConversation:
         state = ChatState(**{**values, "messages": list(values["messages"])})
         last = state.messages[-1]
         said = text_of(last) if isinstance(last, AIMessage) else ""
-        return Reply(trouble or said, state, stopped=bool(trouble))
+        return ConversationReply(trouble or said, state, stopped=bool(trouble))
 
     def _sent(self, name: str) -> str:
         scene = self._scenes[name]
@@ -149,7 +149,7 @@ async def hold(dialogue: Mapping[str, Any], scenes: Mapping[str, Scene], folder:
     return results
 
 
-def outcome(expect: Mapping[str, Any], reply: Reply) -> str:
+def outcome(expect: Mapping[str, Any], reply: ConversationReply) -> str:
     """Return what became of a turn: one of `OUTCOMES`."""
     kinds = (expect["kind"], *expect.get("also_ok", ()))
     forbidden = [each for each in expect.get("not", ()) if each.casefold() in _body(reply).casefold()]
@@ -160,28 +160,28 @@ def outcome(expect: Mapping[str, Any], reply: Reply) -> str:
     return "asked back" if reply.state.pending else "wrong"
 
 
-def _is(kind: str, expect: Mapping[str, Any], reply: Reply) -> bool:
+def _is(kind: str, expect: Mapping[str, Any], reply: ConversationReply) -> bool:
     return _CHECKS[kind](expect, reply)
 
 
-def _answers(expect: Mapping[str, Any], reply: Reply) -> bool:
+def _answers(expect: Mapping[str, Any], reply: ConversationReply) -> bool:
     return reply.state.route == "ask" and not reply.state.pending and _says(expect, reply)
 
 
-def _corrects(_: Mapping[str, Any], reply: Reply) -> bool:
+def _corrects(_: Mapping[str, Any], reply: ConversationReply) -> bool:
     meant = reply.state.remark or reply.state.pending.get("remark", {})
     return bool(meant) and not meant.get("right")
 
 
-def _forgets(expect: Mapping[str, Any], reply: Reply) -> bool:
+def _forgets(expect: Mapping[str, Any], reply: ConversationReply) -> bool:
     return "forgotten nothing" in reply.text if expect.get("declined") else reply.state.route == "forget"
 
 
-def _clarifies(_: Mapping[str, Any], reply: Reply) -> bool:
+def _clarifies(_: Mapping[str, Any], reply: ConversationReply) -> bool:
     return bool(reply.state.pending) or "?" in reply.text or "no picture" in reply.text
 
 
-def _refuses(expect: Mapping[str, Any], reply: Reply) -> bool:
+def _refuses(expect: Mapping[str, Any], reply: ConversationReply) -> bool:
     return _is_refusal(reply) and all(name in reply.text.casefold() for name in expect.get("names", ()))
 
 
@@ -218,22 +218,22 @@ _CHECKS: Final[dict[str, Check]] = {
 }
 
 
-def _is_refusal(reply: Reply) -> bool:
+def _is_refusal(reply: ConversationReply) -> bool:
     state = reply.state
     failed = state.route == "ask" and bool(state.last.get("state", {}).get("error")) and not state.pending
     return state.route == "unclear" or failed or "do not know" in reply.text or "not understand" in reply.text
 
 
-def _says(expect: Mapping[str, Any], reply: Reply) -> bool:
+def _says(expect: Mapping[str, Any], reply: ConversationReply) -> bool:
     groups = [*([expect["answers"]] if expect.get("answers") else []), *expect.get("all_of", ())]
     return all(any(_has(reply, each) for each in group) for group in groups)
 
 
-def _has(reply: Reply, words: str) -> bool:
+def _has(reply: ConversationReply, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", _body(reply).casefold()) is not None
 
 
-def _body(reply: Reply) -> str:
+def _body(reply: ConversationReply) -> str:
     """Return a reply without the line that says what was understood."""
     return "\n".join(line for line in reply.text.splitlines() if not line.startswith("*"))
 

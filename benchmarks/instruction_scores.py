@@ -36,7 +36,7 @@ _PLURAL: Final = 3
 
 
 @dataclass(frozen=True)
-class TaskAnswer:
+class InstructionAnswer:
     """The answer of a program.
 
     Attributes:
@@ -50,7 +50,7 @@ class TaskAnswer:
     tagged: Sequence[Box] = ()
 
 
-def is_right(row: Row, answer: TaskAnswer, before: Image.Image) -> bool:
+def is_right(row: Row, answer: InstructionAnswer, before: Image.Image) -> bool:
     """Tell whether an answer is right by what a row says.
 
     Args:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.recordings import Question, Reply, Request
+from benchmarks.recordings import RecordedQuestion, RecordedRequest, Reply
 from snellen.errors import SnellenError
 
 GUIDE: Final = """\
@@ -75,7 +75,7 @@ class Mailbox:
         self._closed.set()
         _write(self.folder / DONE, "Nothing more is asked.\n")
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: RecordedRequest) -> Reply:
         """Post a request and wait until it is answered with an object of its schema.
 
         Raises:
@@ -90,7 +90,7 @@ class Mailbox:
         msg = f"The mailbox was closed before {number}.reply.json came: start again, and it will be asked once more."
         raise MailboxClosedError(msg)
 
-    def _post(self, request: Request) -> str:
+    def _post(self, request: RecordedRequest) -> str:
         with self._posting:
             numbers = [path.stem for path in sorted(self.folder.glob("[0-9]*.json")) if path.stem.isdigit()]
             for number in numbers:
@@ -105,10 +105,10 @@ class Mailbox:
             }
             _write(self.folder / f"{number}.md", self._page(number, request))
             _write(self.folder / f"{number}.json", json.dumps(content, ensure_ascii=False, indent=1))
-        self._tell(f"{number} waits for {number}.reply.json: {Question.of(request)}")
+        self._tell(f"{number} waits for {number}.reply.json: {RecordedQuestion.of(request)}")
         return number
 
-    def _page(self, number: str, request: Request) -> str:
+    def _page(self, number: str, request: RecordedRequest) -> str:
         """Write a request to be read: what is its own, and where the rules stand."""
         lines = [f"# Request {number}: {request.kind}", ""]
         for message in request.messages:
@@ -123,7 +123,7 @@ class Mailbox:
         lines += [f"Answer with a JSON object in `{number}.reply.json`; its keys: {json.dumps(form)}", ""]
         return "\n".join(lines)
 
-    def _taken(self, number: str, request: Request) -> Reply | None:
+    def _taken(self, number: str, request: RecordedRequest) -> Reply | None:
         """Return the reply if a usable one is there; move an unusable one aside, with the reason."""
         path = self.folder / f"{number}.reply.json"
         try:

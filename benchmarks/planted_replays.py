@@ -119,7 +119,7 @@ class OneQuestion:
         return standings(self.part, report.experiments)
 
 
-class ReplayBench(PlantedBench):
+class PlantedReplayBench(PlantedBench):
     """Answers a query in each of the ways, from trials that are drawn again.
 
     Args:
@@ -213,7 +213,7 @@ async def replayed(row: Mapping[str, Any], part: ExaminedQuestion, options: argp
         options: Of the command line.
     """
     dice = np.random.default_rng([options.seed, *row["query"].encode()])
-    bench, query = ReplayBench(row, part, options, dice), PlantedQuery(row["query"], tuple(row["models"]))
+    bench, query = PlantedReplayBench(row, part, options, dice), PlantedQuery(row["query"], tuple(row["models"]))
     true = bench.truth(query)
     found: dict[str, Any] = {"query": query.text, "true": true}
     if true == "open":

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.composed_scenes import RELATIONS, SceneProgram, sample_questions
-from benchmarks.instruction_scores import TaskAnswer
+from benchmarks.instruction_scores import InstructionAnswer
 from benchmarks.program_tables import write_page
 from benchmarks.reference_programs import Reference, SeenScenes, read_references
 from benchmarks.step_faults import faults_of
@@ -163,7 +163,7 @@ def _failure(
     return {"answer": records[-1].error or _in_words(seen.answer(records)), "faults": [asdict(one) for one in faults]}
 
 
-def _in_words(answer: TaskAnswer) -> str:
+def _in_words(answer: InstructionAnswer) -> str:
     return answer.text if answer.picture is None else f"a picture, with {len(answer.tagged)} tagged"
 
 

@@ -30,7 +30,7 @@ from typing import Any, Final
 from PIL import Image
 
 from benchmarks.answered_instructions import AnsweredInstruction, answered, asking_context
-from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.instruction_scores import InstructionAnswer, is_right
 from benchmarks.picture_graphs import graphs_of
 from snellen.cli.display import stages
 from snellen.memory.home import using_home
@@ -191,7 +191,7 @@ def _is_right(row: Row, denoted: Denotation) -> bool:
         return False
     if row.get("ordered") and isinstance(denoted, tuple) and len(denoted) == len(row["contains"]):
         return all(str(name) in group for name, group in zip(denoted, row["contains"], strict=True))
-    return is_right(row, TaskAnswer(_text(denoted)), Image.new("RGB", (1, 1)))
+    return is_right(row, InstructionAnswer(_text(denoted)), Image.new("RGB", (1, 1)))
 
 
 def _text(denoted: Denotation) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.mailbox import Mailbox
-from benchmarks.recordings import Question, Recordings, Reply, Request
+from benchmarks.recordings import RecordedQuestion, RecordedRequest, Recordings, Reply
 from snellen.errors import BadInput, SnellenError
 
 NAME: Final = "recorded"
@@ -67,14 +67,14 @@ class RecordedModel:
         self._mailbox = mailbox
         self._keeping = threading.Lock()
 
-    def reply(self, request: Request) -> Reply:
+    def reply(self, request: RecordedRequest) -> Reply:
         """Reply to a request, which may take as long as somebody needs to write the reply.
 
         Raises:
             UnansweredError: No recording answers it, and there is no mailbox.
             MailboxClosedError: The mailbox was closed before it was answered.
         """
-        question = Question.of(request)
+        question = RecordedQuestion.of(request)
         kept = self._recordings.find(question, whole=self._mailbox is not None)
         if kept is not None:
             with self._keeping:
@@ -104,7 +104,7 @@ class RecordedModel:
             self._mailbox.close()
 
 
-def read_request(body: bytes) -> Request:
+def read_request(body: bytes) -> RecordedRequest:
     """Read the body of a call.
 
     Raises:
@@ -114,7 +114,7 @@ def read_request(body: bytes) -> Request:
         data = json.loads(body)
         described = data["response_format"]["json_schema"]
         messages = [{"role": str(one["role"]), "content": _text(one["content"])} for one in data["messages"]]
-        return Request(str(described["name"]), dict(described["schema"]), messages)
+        return RecordedRequest(str(described["name"]), dict(described["schema"]), messages)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         msg = f"Ask for one JSON object by response_format, with a json_schema ({type(error).__name__}: {error})."
         raise BadInput(msg) from error

@@ -33,7 +33,7 @@ _DIGEST: Final = 16
 
 
 @dataclass(frozen=True)
-class Request:
+class RecordedRequest:
     """One call of a chat model.
 
     Attributes:
@@ -54,7 +54,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Question:
+class RecordedQuestion:
     """The part of a request that is its own: not the rules, the tools and the examples.
 
     Attributes:
@@ -68,7 +68,7 @@ class Question:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, request: Request) -> Question:
+    def of(cls, request: RecordedRequest) -> RecordedQuestion:
         """Read the question out of a request."""
         texts = [message["content"] for message in request.messages if message["role"] == "user"]
         opening = _without_examples(_parts(texts[0])) if texts else []
@@ -96,7 +96,7 @@ class Question:
 class Recording:
     """A reply that was given once, and the question that it answered."""
 
-    question: Question
+    question: RecordedQuestion
     reply: Reply
     prompt: str
     """The digest of the prompt that was answered."""
@@ -119,7 +119,7 @@ class Recordings:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def find(self, question: Question, *, whole: bool = False) -> Recording | None:
+    def find(self, question: RecordedQuestion, *, whole: bool = False) -> Recording | None:
         """Return the recording of a question: the one of the same form that shares most parts, the latest of equals.
 
         Args:
@@ -132,9 +132,9 @@ class Recordings:
             return None
         return nearest
 
-    def add(self, request: Request, reply: Reply) -> Recording:
+    def add(self, request: RecordedRequest, reply: Reply) -> Recording:
         """Keep a reply, in memory and in the file."""
-        made = Recording(Question.of(request), reply, request.digest)
+        made = Recording(RecordedQuestion.of(request), reply, request.digest)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(made), ensure_ascii=False) + "\n")
@@ -142,7 +142,7 @@ class Recordings:
         return made
 
 
-def _shared(one: Question, other: Question) -> int:
+def _shared(one: RecordedQuestion, other: RecordedQuestion) -> int:
     return sum(mine == theirs for mine, theirs in zip(one.parts, other.parts, strict=True))
 
 
@@ -160,7 +160,7 @@ def _recording(line: str, place: str) -> Recording:
         data = json.loads(line)
         asked, reply = data["question"], data["reply"]
         parts = tuple((str(label), str(text)) for label, text in asked["parts"])
-        question = Question(str(asked["kind"]), int(asked["turn"]), parts)
+        question = RecordedQuestion(str(asked["kind"]), int(asked["turn"]), parts)
         prompt = str(data["prompt"])
     except (ValueError, TypeError, KeyError) as error:
         msg = f"{place} is no recording ({type(error).__name__}: {error}): remove that line."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.instruction_scores import InstructionAnswer, is_right
 from benchmarks.oracle import Oracle
 from snellen.errors import SnellenError
 from snellen.microworld.scenes import Scene
@@ -94,15 +94,15 @@ class SeenScenes:
         kinds = inputs_for(len(self._oracle.inputs))
         return list(run(load(program, kinds), self._oracle.inputs, context, overrides=overrides))
 
-    def answer(self, records: Sequence[StepRecord]) -> TaskAnswer:
+    def answer(self, records: Sequence[StepRecord]) -> InstructionAnswer:
         """Return what a run answered; an error answers nothing."""
         try:
             value = final_value(records)
         except SnellenError:
-            return TaskAnswer()
+            return InstructionAnswer()
         if not isinstance(value, Picture):
-            return TaskAnswer(in_words(value))
-        return TaskAnswer("", self._oracle.get(value.id), tagged(records))
+            return InstructionAnswer(in_words(value))
+        return InstructionAnswer("", self._oracle.get(value.id), tagged(records))
 
     def is_right(self, records: Sequence[StepRecord], row: Mapping[str, Any]) -> bool:
         """Tell whether a run answered what a row says."""

@@ -4,8 +4,10 @@
     python -m benchmarks.serve --users 5 --seconds 20 --json
     python -m benchmarks.serve --out docs/results/serve   # also write report.json and load.png there
     python -m benchmarks.serve --kinds ask --pause 1      # nothing but questions: how many are answered a second
+    python -m benchmarks.serve --kinds ask --pause 1 --servers 2   # two processes, of which each user has one
 
-The server is `snellen serve` in a process of its own, with a new home, on a free port of this machine. Each user does
+The server is `snellen serve` in a process of its own, or several that share a home, with a new home, on a free port of
+this machine. Of several each user always gets the same one, as from a proxy that goes by tokens. Each user does
 one thing after the other, waits a moment in between, and draws what to do: ask about a picture of their own (in
 OpenAI's form, half of them as streams), ask why, list threads, fetch a picture, open the page. `/health` is probed ten
 times a second. What is measured: requests, errors by status, seconds by kind, the answers to the probes, and the memory
@@ -30,7 +32,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -71,7 +73,7 @@ class Probe(NamedTuple):
 
 
 @dataclass
-class Seen:
+class LoadMeasurements:
     """What was measured."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -96,19 +98,27 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=4, metavar="N", help="of each user, drawn for them (4)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help="what they do")
     parser.add_argument("--pause", type=float, default=2, metavar="S", help="seconds in between, on average (2)")
+    parser.add_argument("--servers", type=int, default=1, metavar="N", help="processes that share the users (1)")
     parser.add_argument("--no-page", dest="page", action="store_false", help="leave the page out")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write them and a plot here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="snellen-load-") as folder:
         tokens = made_tokens(Path(folder), options.users)
-        with served(Path(folder), page=options.page) as (process, url):
-            seen = asyncio.run(loaded(url, tokens, process.pid, options))
-            process.send_signal(signal.SIGTERM)
+        with ExitStack() as stack:
+            servers = [
+                stack.enter_context(served(Path(folder), number, page=options.page))
+                for number in range(options.servers)
+            ]
+            processes, urls = [one for one, _ in servers], [url for _, url in servers]
+            seen = asyncio.run(loaded(urls, tokens, [one.pid for one in processes], options))
+            for process in processes:
+                process.send_signal(signal.SIGTERM)
             began = time.monotonic()
-            status = process.wait(30)
+            statuses = [process.wait(30) for process in processes]
             told = report(seen, options.users, options.seconds) | {
-                "stopped": {"status": status, "seconds": round(time.monotonic() - began, 1)}
+                "servers": options.servers,
+                "stopped": {"status": max(statuses), "seconds": round(time.monotonic() - began, 1)},
             }
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -127,11 +137,12 @@ def made_tokens(home: Path, users: int) -> list[str]:
 
 
 @contextmanager
-def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a server until the block ends; yields its process and where it listens."""
+def served(home: Path, number: int, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run the server of a number until the block ends; yields its process and where it listens."""
     env = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "snellen", "serve", "--port", "0", *([] if page else ["--no-page"])]
-    log = (home / "server.log").open("w")
+    log_file = home / f"server_{number}.log"
+    log = log_file.open("w")
     with (
         log,
         subprocess.Popen(  # noqa: S603 - our own program
@@ -141,40 +152,43 @@ def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], s
         first = process.stdout.readline() if process.stdout else ""
         try:
             if not first.startswith("Snellen listens on "):
-                sys.exit(f"The server did not begin: {(home / 'server.log').read_text()[-2000:]}")
+                sys.exit(f"The server did not begin: {log_file.read_text()[-2000:]}")
             yield process, first.split(",")[0].rpartition(" ")[2]
         finally:
             process.kill()
 
 
-async def loaded(url: str, tokens: Sequence[str], pid: int, options: argparse.Namespace) -> Seen:
-    """Load a server, and measure it."""
-    seen = Seen()
+async def loaded(
+    urls: Sequence[str], tokens: Sequence[str], pids: Sequence[int], options: argparse.Namespace
+) -> LoadMeasurements:
+    """Load the servers, and measure them."""
+    seen = LoadMeasurements()
     drawn = [drawn_pictures(number, options.pictures) for number in range(len(tokens))]
-    async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
-        # What every process reads once is not of the load.
-        await Visitor(client, tokens[0], seen, random.Random(0), [SCENE.read_bytes()], options).ask()
-    seen = Seen(memory={"before": resident(pid)}, processors=-processor_seconds(pid))
+    for url in urls:
+        async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
+            # What every process reads once is not of the load.
+            await Visitor(client, tokens[0], seen, random.Random(0), [SCENE.read_bytes()], options).ask()
+    seen = LoadMeasurements(memory={"before": resident(pids)}, processors=-processor_seconds(pids))
     end = time.monotonic() + options.seconds
     await asyncio.gather(
-        asyncio.to_thread(probed, url, pid, seen, end),
-        *(visit(url, one, seen, drawn[number], end, options) for number, one in enumerate(tokens)),
+        asyncio.to_thread(probed, urls[0], pids, seen, end),
+        *(visit(urls[number % len(urls)], one, seen, drawn[number], end, options) for number, one in enumerate(tokens)),
     )
-    seen.processors += processor_seconds(pid)
-    seen.memory["end"] = resident(pid)
+    seen.processors += processor_seconds(pids)
+    seen.memory["end"] = resident(pids)
     await asyncio.sleep(REST_SECONDS)
-    seen.memory["after"] = resident(pid)
+    seen.memory["after"] = resident(pids)
     return seen
 
 
-def probed(url: str, pid: int, seen: Seen, end: float) -> None:
+def probed(url: str, pids: Sequence[int], seen: LoadMeasurements, end: float) -> None:
     """Ask whether the server is alive, again and again; in a thread of its own, which nothing here holds up."""
     start = time.monotonic()
     with httpx.Client(base_url=url, timeout=10, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
         while time.monotonic() < end:
             began = time.monotonic()
             answer = client.get("/health")
-            seen.probes.append(Probe(began - start, time.monotonic() - began, resident(pid)))
+            seen.probes.append(Probe(began - start, time.monotonic() - began, resident(pids)))
             seen.statuses["health"][str(answer.status_code)] += 1
             time.sleep(PROBE_SECONDS)
 
@@ -194,7 +208,7 @@ def drawn_pictures(user: int, count: int) -> list[bytes]:
 
 
 async def visit(
-    url: str, token: str, seen: Seen, pictures: Sequence[bytes], end: float, options: argparse.Namespace
+    url: str, token: str, seen: LoadMeasurements, pictures: Sequence[bytes], end: float, options: argparse.Namespace
 ) -> None:
     """Be one user until the end."""
     draw = random.Random(token)
@@ -221,7 +235,7 @@ class Visitor:
 
     client: httpx.AsyncClient
     token: str
-    seen: Seen
+    seen: LoadMeasurements
     draw: random.Random
     pictures: Sequence[bytes]
     options: argparse.Namespace
@@ -298,19 +312,19 @@ def streamed(text: str) -> str | None:
     return "".join(one["choices"][0]["delta"].get("content") or "" for one in events if one["choices"])
 
 
-def resident(pid: int) -> int:
-    """Return the memory that a process holds, in bytes."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+def resident(pids: Sequence[int]) -> int:
+    """Return the memory that processes hold, in bytes; what they share counts for each."""
+    pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def processor_seconds(pid: int) -> float:
-    """Return the processor time that a process has used, in seconds."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+def processor_seconds(pids: Sequence[int]) -> float:
+    """Return the processor time that processes have used, in seconds."""
+    used = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in pids)
+    return sum(int(ticks) for each in used for ticks in each) / os.sysconf("SC_CLK_TCK")
 
 
-def report(seen: Seen, users: int, seconds: float) -> dict[str, Any]:
+def report(seen: LoadMeasurements, users: int, seconds: float) -> dict[str, Any]:
     """Return the measurements as JSON."""
     statuses = {kind: dict(one) for kind, one in sorted(seen.statuses.items())}
     errors = {
@@ -347,7 +361,7 @@ def over_time(probes: Sequence[Probe]) -> Iterator[dict[str, float]]:
         }
 
 
-def plot(seen: Seen, path: Path) -> None:
+def plot(seen: LoadMeasurements, path: Path) -> None:
     """Draw the memory of the server and the answers of its ``/health`` over time."""
     from matplotlib.figure import Figure
 

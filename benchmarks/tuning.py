@@ -51,7 +51,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TuningComparison:
     """Comparison of an arm with tuning together, prompt by prompt.
 
     Attributes:
@@ -186,7 +186,7 @@ def _compared(
     every: Sequence[Instance],
     tuned: Mapping[str, Mapping[str, TunedPrompt]],
     exact: Mapping[str, float],
-) -> dict[str, Comparison]:
+) -> dict[str, TuningComparison]:
     """Compare the prompts of each arm with those of tuning together, and what the tool says with them."""
     together = tuned["together"]
     said = [_said(tuner, number, each, tuned) for number, each in enumerate(every)]
@@ -202,7 +202,7 @@ def _compared(
             for one, other in zip(each[name], each["together"], strict=True)
         ]
         apart = _apart(list(prompts.values()), [together[each] for each in prompts])
-        compared[name] = Comparison(
+        compared[name] = TuningComparison(
             prompts=len(prompts),
             difference=tuple(float(each) for each in np.quantile(apart, QUANTILES)),
             moved=float(np.median(moved)),

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from benchmarks import chat_tasks
-from benchmarks.chat_tasks import FOLDER, RECORDINGS, TaskResult, measure, report
+from benchmarks.chat_tasks import FOLDER, RECORDINGS, ChatTaskResult, measure, report
 from benchmarks.recorded_model import RecordedModel, profile_of, serving
 from benchmarks.recordings import Recordings
 from benchmarks.reference_programs import Reference, SeenScenes, read_references
@@ -86,10 +86,10 @@ async def test_the_programs_that_a_language_model_wrote_are_right_with_perfect_s
 async def test_a_wrong_answer_is_sights_fault_where_perfect_sight_gives_the_right_one(
     monkeypatch: pytest.MonkeyPatch, *, seen: bool, cause: str
 ) -> None:
-    async def asked(tasks: Sequence[Reference], profile: object, sight: str, at_once: int) -> list[TaskResult]:
+    async def asked(tasks: Sequence[Reference], profile: object, sight: str, at_once: int) -> list[ChatTaskResult]:
         right = {"embedded": "a01", "perfect": "a03" if seen else ""}[sight]
         program = "FINAL_RESULT=RESULT(var='cat')"
-        return [TaskResult(task.id, task.says, task.id == right, sight, program) for task in tasks]
+        return [ChatTaskResult(task.id, task.says, task.id == right, sight, program) for task in tasks]
 
     monkeypatch.setattr(chat_tasks, "_asked", asked)
     results = await measure([TASKS["a01"], TASKS["a03"]], "embedded")

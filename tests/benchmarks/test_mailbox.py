@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mailbox import Mailbox, MailboxClosedError, read_reply
-from benchmarks.recordings import Reply, Request
+from benchmarks.recordings import RecordedRequest, Reply
 from tests.benchmarks.chat_requests import PLAN, PROGRAM, corrected, plan_request, program_request
 
 
@@ -25,7 +25,7 @@ class Answering:
         self.mailbox = Mailbox(folder, tell=self.told.append, poll=0.01)
         self.pool = ThreadPoolExecutor(4)
 
-    def ask(self, request: Request) -> Future[Reply]:
+    def ask(self, request: RecordedRequest) -> Future[Reply]:
         return self.pool.submit(self.mailbox.ask, request)
 
     def await_file(self, name: str) -> str:

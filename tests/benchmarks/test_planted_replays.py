@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted import PlantedQuery
-from benchmarks.planted_replays import ReplayBench, replayed
+from benchmarks.planted_replays import PlantedReplayBench, replayed
 from benchmarks.planted_trials import SIGNS, name_of, question_of
 from snellen.errors import BadInput
 from snellen.experiments.examination_plan import ExaminedQuestion
@@ -46,6 +46,6 @@ async def test_what_is_clear_is_answered_right_in_all_ways(part: ExaminedQuestio
 
 
 async def test_what_was_not_collected_is_said(part: ExaminedQuestion) -> None:
-    bench = ReplayBench(trials(part, 1.0) | {"experiments": []}, part, OPTIONS, np.random.default_rng(1))
+    bench = PlantedReplayBench(trials(part, 1.0) | {"experiments": []}, part, OPTIONS, np.random.default_rng(1))
     with pytest.raises(BadInput, match="were collected"):
         await bench.ours(QUERY)

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from benchmarks.composed_scenes import sample_questions
-from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.instruction_scores import InstructionAnswer, is_right
 from benchmarks.oracle import Oracle
 from benchmarks.program_tables import write_page
 from benchmarks.programs import measure
@@ -43,31 +43,31 @@ BEFORE = Image.linear_gradient("L").resize((40, 40)).convert("RGB")
     ],
 )
 def test_texts_are_right_as_the_corpus_says(row: dict[str, Any], text: str, *, right: bool) -> None:
-    assert is_right(row, TaskAnswer(text), BEFORE) is right
+    assert is_right(row, InstructionAnswer(text), BEFORE) is right
 
 
 def test_tags_are_right_where_they_are_on_each_thing_and_on_nothing_else() -> None:
     row = {"expect_regions": [{"box": [0, 0, 10, 10]}]}
-    assert is_right(row, TaskAnswer("", BEFORE, [(0, 0, 10, 9)]), BEFORE)
-    assert not is_right(row, TaskAnswer("", BEFORE, [(0, 0, 10, 9), (20, 20, 30, 30)]), BEFORE)
-    assert not is_right(row, TaskAnswer("", BEFORE), BEFORE)
-    assert not is_right(row, TaskAnswer("two"), BEFORE)
+    assert is_right(row, InstructionAnswer("", BEFORE, [(0, 0, 10, 9)]), BEFORE)
+    assert not is_right(row, InstructionAnswer("", BEFORE, [(0, 0, 10, 9), (20, 20, 30, 30)]), BEFORE)
+    assert not is_right(row, InstructionAnswer("", BEFORE), BEFORE)
+    assert not is_right(row, InstructionAnswer("two"), BEFORE)
 
 
 def test_a_crop_is_right_by_its_place_in_the_picture() -> None:
     row = {"crop": {"box": [5, 5, 25, 25]}}
-    assert is_right(row, TaskAnswer("", BEFORE.crop((5, 5, 24, 25))), BEFORE)
-    assert not is_right(row, TaskAnswer("", BEFORE.crop((15, 15, 40, 40))), BEFORE)
-    assert not is_right(row, TaskAnswer("", Image.new("RGB", (20, 20), "red")), BEFORE)
+    assert is_right(row, InstructionAnswer("", BEFORE.crop((5, 5, 24, 25))), BEFORE)
+    assert not is_right(row, InstructionAnswer("", BEFORE.crop((15, 15, 40, 40))), BEFORE)
+    assert not is_right(row, InstructionAnswer("", Image.new("RGB", (20, 20), "red")), BEFORE)
 
 
 def test_an_edit_changes_what_it_should_and_nothing_else() -> None:
     row = {"changed": [{"box": [0, 0, 20, 20]}], "unchanged": [{"points": [[30, 30], [31, 31]]}]}
     edited = BEFORE.copy()
     edited.paste("red", (0, 0, 20, 20))
-    assert is_right(row, TaskAnswer("", edited), BEFORE)
-    assert not is_right(row, TaskAnswer("", BEFORE), BEFORE)
-    assert not is_right(row, TaskAnswer("", Image.new("RGB", BEFORE.size, "red")), BEFORE)
+    assert is_right(row, InstructionAnswer("", edited), BEFORE)
+    assert not is_right(row, InstructionAnswer("", BEFORE), BEFORE)
+    assert not is_right(row, InstructionAnswer("", Image.new("RGB", BEFORE.size, "red")), BEFORE)
 
 
 class Misled(SeenScenes):

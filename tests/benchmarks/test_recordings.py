@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.recordings import Question, Recordings
+from benchmarks.recordings import RecordedQuestion, Recordings
 from snellen.errors import BadInput
 from tests.benchmarks.chat_requests import COUNTED, PLAN, PROGRAM, corrected, plan_request, program_request
 
@@ -16,19 +16,22 @@ KEPT = Path(__file__).parents[1] / "reasoning" / "chat_tasks"
 
 
 def test_a_question_has_the_instruction_and_the_plan_and_no_example() -> None:
-    assert Question.of(plan_request(example="How many dogs?")).parts == (
+    assert RecordedQuestion.of(plan_request(example="How many dogs?")).parts == (
         ("Inputs", "IMAGE (Picture)"),
         ("Instruction", COUNTED),
     )
-    assert Question.of(program_request()).parts[-1] == ("Plan", "Step1, Locate the cats.\nStep2, Count them.")
-    assert str(Question.of(corrected(plan_request(), "no", "It is empty."))) == f"PlanReply, correction 1: {COUNTED}"
+    assert RecordedQuestion.of(program_request()).parts[-1] == ("Plan", "Step1, Locate the cats.\nStep2, Count them.")
+    assert (
+        str(RecordedQuestion.of(corrected(plan_request(), "no", "It is empty.")))
+        == f"PlanReply, correction 1: {COUNTED}"
+    )
 
 
 def test_a_recording_answers_where_rules_and_examples_have_changed(tmp_path: Path) -> None:
     recordings = Recordings(tmp_path / "kept.jsonl")
     recordings.add(plan_request(), PLAN)
     changed = plan_request(tools="NEAREST", example="How many dogs are there?")
-    kept = Recordings(recordings.path).find(Question.of(changed), whole=True)
+    kept = Recordings(recordings.path).find(RecordedQuestion.of(changed), whole=True)
     assert kept is not None
     assert kept.reply == PLAN
     assert kept.prompt != changed.digest
@@ -43,16 +46,16 @@ def test_another_question_is_not_answered(tmp_path: Path) -> None:
         program_request("How many dogs are there?"),
         corrected(program_request(), "{}", "It holds no program."),
     ):
-        assert recordings.find(Question.of(other)) is None
+        assert recordings.find(RecordedQuestion.of(other)) is None
 
 
 def test_a_question_with_other_steps_is_answered_by_the_nearest_only_where_that_is_enough(tmp_path: Path) -> None:
     recordings = Recordings(tmp_path / "kept.jsonl")
     recordings.add(program_request(), PROGRAM)
     recordings.add(program_request(plan={"steps": ["Guess."]}), {"program": "worse"})
-    other = Question.of(program_request(plan={"steps": ["Count."]}))
+    other = RecordedQuestion.of(program_request(plan={"steps": ["Count."]}))
     assert recordings.find(other, whole=True) is None
-    latest, same = recordings.find(other), recordings.find(Question.of(program_request()))
+    latest, same = recordings.find(other), recordings.find(RecordedQuestion.of(program_request()))
     assert latest is not None
     assert latest.reply == {"program": "worse"}
     assert same is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.dialogues import Reply, SightedConversation, hold, outcome, read_scenes
+from benchmarks.dialogues import ConversationReply, SightedConversation, hold, outcome, read_scenes
 from snellen.graphs.states import ChatState
 
 ROOT = Path(__file__).parents[2]
@@ -81,11 +81,11 @@ def test_no_text_of_the_rooms_behind_the_chat_names_a_flag() -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (Reply("There are two dogs.", ChatState(route="ask")), "right"),
-        (Reply("*Understood: two*\n\nThere are three dogs.", ChatState(route="ask")), "wrong"),
-        (Reply("Do you mean 2?", ChatState(route="ask", pending={"choice": ["2"]})), "asked back"),
-        (Reply("I do not know the word “two”.", ChatState(route="unclear")), "refused"),
+        (ConversationReply("There are two dogs.", ChatState(route="ask")), "right"),
+        (ConversationReply("*Understood: two*\n\nThere are three dogs.", ChatState(route="ask")), "wrong"),
+        (ConversationReply("Do you mean 2?", ChatState(route="ask", pending={"choice": ["2"]})), "asked back"),
+        (ConversationReply("I do not know the word “two”.", ChatState(route="unclear")), "refused"),
     ],
 )
-def test_a_turn_is_judged_by_its_reply(reply: Reply, expected: str) -> None:
+def test_a_turn_is_judged_by_its_reply(reply: ConversationReply, expected: str) -> None:
     assert outcome({"kind": "answer", "answers": ["2", "two"]}, reply) == expected

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.instruction_scores import InstructionAnswer, is_right
 from benchmarks.meanings import EDITS, examine
 from benchmarks.picture_graphs import graphs_of
 from benchmarks.reference_programs import Reference, SeenScenes, read_references
@@ -40,7 +40,7 @@ def test_the_denotation_of_an_instruction_is_the_right_answer(reference: Referen
     if isinstance(denoted, tuple) and isinstance(denoted[0], Edited):
         assert boxes(entity.box for entity in denoted[0].entities) == boxes(_boxes_of(reference.row, denoted[0]))
     else:
-        assert is_right(reference.row, TaskAnswer(_in_words(denoted)), Image.new("RGB", (128, 128)))
+        assert is_right(reference.row, InstructionAnswer(_in_words(denoted)), Image.new("RGB", (128, 128)))
 
 
 @pytest.mark.parametrize("reference", ANSWERABLE, ids=lambda each: each.id)
