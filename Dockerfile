@@ -16,7 +16,7 @@ COPY nodes nodes
 COPY tools tools
 COPY memory memory
 COPY microworld microworld
-RUN pip install -c constraints.txt ".[serve,postgres,tables,prove,lora,ray]"
+RUN pip install -c constraints.txt ".[serve,postgres,s3,tables,prove,lora,ray]"
 
 FROM python:3.11-slim-bookworm
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml  # type: ignore[import-untyped]
 
+from snellen.memory.stored_files import AddressFiles
 from snellen.profiles import load_profile
+from tests.servers.object_store import object_store
 
 ROOT = Path(__file__).parents[1]
 SECRET = re.compile(r"(?i)(?:password|token|key|secret)\w*\s*[:=]\s*[\"']?(?!\$\{)[\w-]{6,}")
@@ -55,7 +61,7 @@ def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
 
     assert wanted is not None
-    assert {"serve", "postgres", "tables", "prove", "ray"} <= set(wanted[1].split(",")) <= set(extras)
+    assert {"serve", "postgres", "s3", "tables", "prove", "ray"} <= set(wanted[1].split(",")) <= set(extras)
     assert "whl/cpu" in runs
     linked = {
         one.resolve().name for package in packages["packages"] for one in (ROOT / package).iterdir() if one.is_symlink()
@@ -67,7 +73,7 @@ def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
 
 
 def test_nothing_secret_is_in_the_files() -> None:
-    for name in ("Dockerfile", "compose.yaml", "compose.ray.yaml"):
+    for name in ("Dockerfile", "compose.yaml", "compose.ray.yaml", "compose.store.yaml"):
         text = (ROOT / name).read_text()
         assert not SECRET.search(text), name
         assert "ARG" not in text
@@ -114,3 +120,34 @@ def test_the_server_of_a_cluster_asks_models_on_it(tmp_path: Path) -> None:
 
     assert load_profile(file).executor == "ray"
     assert f"--profile {mounted['target']}" in more["services"]["snellen"]["command"][-1]
+
+
+def test_the_store_of_several_machines_is_pinned_healthy_and_has_keys_of_its_own() -> None:
+    more = compose("compose.store.yaml")
+    snellen, bucket, objects = (more["services"][name] for name in ("snellen", "bucket", "objects"))
+
+    assert re.fullmatch(r"chrislusf/seaweedfs:\d+\.\d+", objects["image"])
+    assert "ports" not in objects
+    assert bucket["depends_on"]["objects"]["condition"] == "service_healthy"
+    assert snellen["depends_on"]["bucket"]["condition"] == "service_completed_successfully"
+    assert bucket["environment"] == snellen["environment"]
+    assert all("${" in snellen["environment"][name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+    (identities,) = objects["configs"]
+    assert f"-s3.config={identities['target']}" in objects["command"]
+    (identity,) = json.loads(more["configs"]["identities"]["content"])["identities"]
+    assert identity["credentials"] == [{"accessKey": "${STORE_KEY}", "secretKey": "${STORE_SECRET}"}]
+
+
+def test_its_bucket_is_made_once_and_takes_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = compose("compose.store.yaml")["services"]["bucket"]
+    address = bucket["environment"]["SNELLEN_STORE"].rpartition(" ")[2]
+    program, *words = bucket["command"]
+    assert program == "python"
+    with object_store(tmp_path) as endpoint:
+        for name, value in (("ENDPOINT_URL", endpoint), ("ACCESS_KEY_ID", "key"), ("SECRET_ACCESS_KEY", "secret")):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        for _ in range(2):
+            subprocess.run([sys.executable, *words], check=True)
+        files = AddressFiles(address)
+        files.write_all({"picture": b"content"})
+        assert files.read("picture") == b"content"

@@ -175,3 +175,32 @@ def test_probes_are_answered_at_once_while_it_works(home: Path) -> None:
     # A loaded machine slows both the work and the probes: a probe that waited for the work would take most of it.
     assert len(waits) > 10
     assert max(waits) < sum(waits) / 2
+
+
+@pytest.mark.slow
+def test_two_servers_of_one_home_go_on_with_each_others_conversations(home: Path) -> None:
+    with served(home) as (_, one), served(home) as (_, other):
+
+        def sent(url: str, thread: str, *messages: Json, stream: bool = False) -> Json:
+            return {
+                "url": f"{url}/v1/chat/completions",
+                "json": {"model": "embedded", "messages": messages, "stream": stream},
+                "headers": {"x-snellen-thread": thread},
+                "timeout": 120,
+            }
+
+        question = {"role": "user", "content": [
+            {"type": "text", "text": "How many dogs are there?"},
+            {"type": "image_url", "image_url": {"url": data_url()}},
+        ]}  # fmt: skip
+        answer = httpx.post(**sent(one, "held", question)).json()["choices"][0]["message"]
+        reasons = httpx.post(**sent(other, "held", question, answer, {"role": "user", "content": "why?"})).json()
+        investigation = {"role": "user", "content": "Is clip robust to rotation?"}
+        with httpx.stream("POST", **sent(one, "long", investigation, stream=True)) as stream:
+            next(line for line in stream.iter_lines() if "asking" in line)
+            meanwhile = httpx.post(**sent(other, "long", investigation))
+        threads = httpx.get(f"{other}/threads").json()["threads"]
+
+    assert "dog" in reasons["choices"][0]["message"]["content"]
+    assert (meanwhile.status_code, meanwhile.json()["error"]["code"]) == (409, "busy")
+    assert {each["thread"] for each in threads} == {"held", "long"}
