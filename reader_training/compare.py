@@ -17,7 +17,7 @@ from typing import Any, Final
 from reader_training.examples import WORDINGS, held_out
 from reader_training.meanings_to_word import MODELS
 from snellen.profiles import load_profile
-from snellen.reasoning.learned import fallback
+from snellen.reasoning.learned import fallback, query_fallback
 from snellen.reasoning.learned.reader import Guess
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.difference import differ
@@ -121,9 +121,10 @@ def main() -> None:
     for text, row in wordings("models"):
         query = ModelQuery.model_validate(row["meaning"])
         counts["grammar"][outcome_of_query(read_by_grammar(text, MODELS, PROFILE), query)] += 1
-        alone = fallback.decided_query(text, UnreadQuery((), (), ""), MODELS, PROFILE)
+        guesses = query_fallback.guessed_queries(text, MODELS, PROFILE)
+        alone = query_fallback.decided_query(UnreadQuery((), (), ""), guesses)
         counts["network"][outcome_of_query(alone, query)] += 1
-        both = fallback.read_query(text, MODELS, PROFILE)
+        both = query_fallback.read_query(text, MODELS, PROFILE)
         result = outcome_of_query(both, query)
         counts["both"][result] += 1
         if options.show and result == "other" and isinstance(both, UnderstoodQuery):

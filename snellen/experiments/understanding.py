@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
-from snellen.reasoning.learned.fallback import read_query
+from snellen.reasoning.learned.query_fallback import read_query
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery
 from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery

@@ -1,4 +1,4 @@
-"""Reading by both readers: by the grammars first, and what they do not read by the learned reader.
+"""Reading of instructions by both readers: by the grammars first, and what they do not read by the learned reader.
 
 What the learned reader takes for the meaning is never certain. Where it is nearly so, the meaning counts as understood,
 with its probability; where it is likely, the user is asked; otherwise the text stays unread.
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from snellen.reasoning.language.inflection import plural
 from snellen.reasoning.learned.languages import PlainTalk, Unanswerable
-from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader, learned_words
 from snellen.reasoning.meanings.canonical import canonical
@@ -24,9 +23,6 @@ from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, Help, Repeat, Why
 from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part
-from snellen.reasoning.queries import reader as queries
-from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
-from snellen.reasoning.queries.vocabulary import judges_among
 from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread
 from snellen.reasoning.reading.reader import read as read_by_grammar
@@ -34,7 +30,6 @@ from snellen.reasoning.reading.talk_reader import sentences
 from snellen.reasoning.reading.words import ASKING, SPEAKER_ALONE
 
 if TYPE_CHECKING:
-    from snellen.profiles import Profile
     from snellen.reasoning.meanings.talk import Talk
 
 SURE: Final = 0.8
@@ -47,14 +42,10 @@ LIKELY: Final = 0.4
 """From this probability on the user is asked whether a meaning is meant."""
 HARMLESS: Final = 0.6
 """From this probability on talk counts that changes nothing."""
-_RIVAL: Final = 0.15
-_LIMIT: Final = re.compile(
-    r"\b(?:at|from|up to|beyond|past|above|until|till|after|to) (?:what|which)\b|\bhow\b.*\b(?:before|until|till)\b"
-    r"|\bhow (?:much|far|strong|dark|bright|many)\b.*\b(?:take|tolerate|stand|handle|withstand|bear|endure)\b",
-    re.IGNORECASE,
-)
-"""It asks up to which severity something holds."""
-_MOST_CHARACTERS: Final = 400
+RIVAL: Final = 0.15
+"""From this probability on another meaning is offered beside the one that is asked about."""
+_PARTS_OF_A_WORD: Final = re.compile(r"\w+")
+MOST_CHARACTERS: Final = 400
 
 
 def read(instruction: str, pictures: int, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> Reading:
@@ -126,7 +117,7 @@ def guessed(
 
     Who goes on does not ask again what was asked before; who does says so ("again?").
     """
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > MOST_CHARACTERS:
         return []
     guesses = _guessed(text, pictures, facts_file, names, "" if before is None else echo(before))
     return guesses if before is None else [each for each in guesses if each.meaning != canonical(before)]
@@ -141,7 +132,7 @@ def decided(unread: Unread, guesses: Sequence[Guess]) -> Reading:
     if is_sure(best, strange):
         return Understood(best.meaning, probability=best.probability)
     second = [each for each in guesses[1:] if not each.unused][:1]
-    rivals = [each.meaning for each in second if each.probability >= _RIVAL and is_instruction(each)]
+    rivals = [each.meaning for each in second if each.probability >= RIVAL and is_instruction(each)]
     return Ambiguous((best.meaning, *rivals))
 
 
@@ -187,9 +178,13 @@ def is_sure(guess: Guess, strange: Sequence[str] = ()) -> bool:
 
 
 def unknown(words: Sequence[str]) -> list[str]:
-    """Return those of some words that no reader knows."""
+    """Return those of some words that no reader knows; it knows one with hyphens if it knows each of its parts."""
     learned = learned_words()
-    return [word for word in words if word.casefold() not in learned]
+    return [
+        word
+        for word in words
+        if word.casefold() not in learned and not learned.issuperset(_PARTS_OF_A_WORD.findall(word.casefold()))
+    ]
 
 
 def is_talk(guess: Guess) -> bool:
@@ -212,46 +207,6 @@ def talk_of(guesses: Sequence[Guess]) -> tuple[Talk, ...]:
         return ()
     is_harmless = isinstance(best.meaning, Courtesy | Help | Why | Doubt | Repeat)
     return (best.meaning,) if best.probability >= (HARMLESS if is_harmless else CERTAIN) else ()
-
-
-def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
-    """Read a question about models by both readers; the arguments are those of the grammar's ``read_query``."""
-    reading = queries.read_query(text, models, profile)
-    if not isinstance(reading, UnreadQuery):
-        return reading
-    decided = decided_query(text, reading, models, profile)
-    if reading.of_all is None:
-        return decided
-    # The grammar knows what is asked, only not of which model: no guess says it better.
-    is_same = isinstance(decided, UnderstoodQuery) and decided.echo == UnderstoodQuery(reading.of_all).echo
-    return decided if is_same else AmbiguousQuery((reading.of_all,), (reading.why,))
-
-
-def decided_query(text: str, reading: UnreadQuery, models: Sequence[str], profile: Profile) -> QueryReading:
-    """Return the reading of a question about models that the grammar does not read."""
-    facts_file, reader = profile.facts_path(), queries.reader_of(models, profile)
-    if facts_file is None or len(text) > _MOST_CHARACTERS or reader.strangers(text):
-        return reading
-    strange = unknown(reading.words)
-    guesses = _guessed_query(text, tuple(models), judges_among(models, profile), facts_file)
-    if not guesses or guesses[0].unused or guesses[0].probability < LIKELY:
-        return reading
-    meant = [(guess, reader.finished(guess.meaning)) for guess in guesses]  # of what cannot be examined, none
-    best, query = meant[0]
-    if query is None:
-        return reading
-    # Those that are said in the same words are examined alike.
-    words = UnderstoodQuery(query).echo
-    alike = [guess for guess, other in meant if other is not None and UnderstoodQuery(other).echo == words]
-    best = replace(best, probability=sum(each.probability for each in alike))
-    if best.probability < (SURE if strange else LIKELY):
-        return reading
-    left_out = reader.left_out(text, query)
-    loses_limit = all(each.asks in {"whether", "how much"} for each in query.questions) and _LIMIT.search(text)
-    if is_sure(best, strange) and not left_out and not loses_limit:
-        return UnderstoodQuery(query, probability=best.probability)
-    rivals = [other for guess, other in meant if guess not in alike and guess.probability >= _RIVAL]
-    return AmbiguousQuery((query, *(each for each in rivals[:1] if each is not None)), left_out)
 
 
 @lru_cache(maxsize=256)
@@ -296,21 +251,9 @@ def covering(part: Any, covered: Mapping[str, Sequence[str]]) -> Any:  # noqa: A
     return IsA(name=name, or_names=tuple(others))
 
 
-@lru_cache(maxsize=256)
-def _guessed_query(text: str, models: tuple[str, ...], judges: tuple[str, ...], facts_file: Path) -> list[Guess]:
-    said = _texts_about(facts_file, models, judges).of(text)
-    return learned_reader().read(said, 0) if said.says_something else []  # a mere name asks nothing
-
-
 @lru_cache(maxsize=8)
 def _texts(facts_file: Path, names: frozenset[str]) -> NamedTexts:
     return NamedTexts(facts_file, names)
-
-
-@lru_cache(maxsize=8)
-def _texts_about(facts_file: Path, models: tuple[str, ...], judges: tuple[str, ...]) -> NamedTexts:
-    names = ModelNames(models, frozenset(judges))
-    return NamedTexts(facts_file, models=names)
 
 
 def _merged(guesses: Sequence[Guess]) -> list[Guess]:

@@ -167,6 +167,14 @@ class MentionFinder:
             "".join(words).replace("-", ""): lexeme for words, lexeme in reversed(some) if lexeme.symbol == "NOUN"
         }
 
+    def is_name(self, word: str) -> bool:
+        """Tell whether a word with hyphens is the name of a thing."""
+        return word.replace("-", "") in self._compounds
+
+    def begins(self, word: str) -> bool:
+        """Tell whether a word with hyphens has a name before the first of them."""
+        return bool(self._phrases.at(((word.partition("-")[0],),), 0))
+
     def find(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> MentionedText:
         """Replace what a text names.
 

@@ -15,7 +15,7 @@ from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
 from snellen.reasoning.reading.lexical_entries import Entry, entries, entries_of_names, real_words
 from snellen.reasoning.reading.reader import GRAMMAR
-from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, WordToken, tokens
+from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, WordToken, tokens, unhyphenated
 
 _GREYS: Final = frozenset({"gray", "black", "white"})
 """Colours that a picture without colours is said to have."""
@@ -75,7 +75,12 @@ class NamedTexts:
         return self._finder.find(said, tuple(map(self._options, said)))
 
     def _cut(self, text: str) -> tuple[WordToken, ...]:
-        return tokens(self._models.hidden(_APART.sub(" ", re.sub(r"[*]", " ", text))), self._spellings)
+        cut = tokens(self._models.hidden(_APART.sub(" ", re.sub(r"[*]", " ", text))), self._spellings)
+        return unhyphenated(cut, self._begins_with_a_name)
+
+    def _begins_with_a_name(self, word: str) -> bool:
+        """Tell whether a word with hyphens is no word itself, and begins with the name of something."""
+        return not self._known.is_english(word) and not self._finder.is_name(word) and self._finder.begins(word)
 
     def _options(self, token: WordToken) -> tuple[str, ...]:
         word = token.text

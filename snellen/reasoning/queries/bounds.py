@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from snellen.reasoning.meanings.things import sets_within
-from snellen.reasoning.queries.abilities import CountThings, Recognise, TellPlaces, TellSizes
+from snellen.reasoning.queries.abilities import CountThings, Favour, Recognise, TellPlaces, TellSizes
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 from snellen.reasoning.reading.words import WordToken
@@ -28,12 +28,14 @@ _UNSEEN: Final = "depends on what a model was trained on, which its answers do n
 _ALL_BUT: Final = "leaves out so many without naming them: ask for “at least” or “at most” a number of kinds or models"
 _OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
 UNEXAMINED: Final[Mapping[str, str]] = {
-    r"ever|at least once": _EVEN_ONCE,
+    r"(?<!as )ever(?! so\b)|at least once": _EVEN_ONCE,
     r"(?:never|not|n't) (?:(?:been|ever|yet) )*(?:seen|shown|taught|trained|met|encountered|learn(?:ed|t))"
     r"|unseen|unfamiliar|novel|new to (?:it|them)|out[- ]of[- ]distribution|zero[- ]shot": _UNSEEN,
-    r"never(?! (?:been |before |yet )*(?:seen|shown|taught|trained|met|encountered|learn))|not once": _EVERY_TIME,
+    r"never(?! mind\b| (?:been |before |yet )*(?:seen|shown|taught|trained|met|encountered|learn))"
+    r"|not once": _EVERY_TIME,
     r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
-    r"no|none|not one|few|hardly|barely|only": _DENIES,
+    r"(?<!yes/)(?<!yes or )no(?! matter\b| doubt\b| (?:more|less|fewer) than \S*\d)|none|not one|few|hardly|barely"
+    r"|only(?! (?:in )?\d)": _DENIES,
     r"(?:but|except|save|bar|apart from|other than) (?:for )?"
     r"(?:one|two|three|four|five|six|a few|a couple|some|\d+)": _ALL_BUT,
     r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
@@ -42,6 +44,8 @@ UNEXAMINED: Final[Mapping[str, str]] = {
 }
 """Words that bound or deny what is asked, and why they are sent back."""
 _UNEXAMINED: Final = {re.compile(rf"(?<![a-z])(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
+_NUMBERED: Final = re.compile(r"\b(?:only (?:in )?|no (?:more|less|fewer) than )\S*\d", re.IGNORECASE)
+"""It bounds a share, where the meaning states one."""
 _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
 """In a comparison it denies what would be claimed without it."""
 _COUNT_TO: Final = re.compile(r"\bcount(?:s|ing)? (?:up )?(?:to|as far as) \w+", re.IGNORECASE)
@@ -57,9 +61,21 @@ _THINGS: Final = frozenset({"thing", "object", "item"})
 _LEFT_OUT: Final = "has no place in what was understood"
 
 
-def unexamined(text: str) -> tuple[str, ...]:
-    """Return why a text asks for more than pictures can show, a sentence for each word that does."""
-    return tuple(_sentence(found[0], why) for each, why in _UNEXAMINED.items() if (found := each.search(text)))
+def unexamined(text: str, query: ModelQuery | None = None) -> tuple[str, ...]:
+    """Return why a text asks for more than pictures can show, a sentence for each word that does.
+
+    Args:
+        text: The question.
+        query: What it is read as. A habit of answering may "always" be shown.
+    """
+    is_habit = query is not None and any(
+        isinstance(each.ability, Favour) and each.ability.always for each in query.questions
+    )
+    return tuple(
+        _sentence(found[0], why)
+        for each, why in _UNEXAMINED.items()
+        if (found := each.search(text)) and not (is_habit and why is _EVERY_TIME)
+    )
 
 
 def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQuery) -> tuple[str, ...]:
@@ -80,7 +96,7 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
     ]
     states = _SHARE.search(text) or not any(each.threshold for each in query.questions)
     shares = () if states else ("The question states no share.",)
-    return (*unexamined(text), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
+    return (*unexamined(text, query), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
 
 
 def _sentence(words: str, why: str) -> str:
@@ -93,6 +109,7 @@ def _lacks_exception(query: ModelQuery) -> bool:
 
 
 _MISSED: Final = {
+    _NUMBERED: lambda query: not any(each.threshold for each in query.questions),
     _COUNT_TO: lambda query: CountThings() in [each.ability for each in query.questions],
     _AT_MOST: lambda query: any(each.comparison for each in query.questions),
     _EXCEPT: _lacks_exception,

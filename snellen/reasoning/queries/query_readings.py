@@ -52,12 +52,14 @@ class UnreadQuery:
         nearest: The nearest known word to each of them, empty where there is none.
         why: A sentence.
         of_all: What it means if it is asked of all models, where only the model that “it” stands for was not said.
+        by_parts: What it may mean by its parts, where no rule says how they are put together.
     """
 
     words: tuple[str, ...]
     nearest: tuple[str, ...]
     why: str
     of_all: ModelQuery | None = None
+    by_parts: ModelQuery | None = None
 
 
 QueryReading = UnderstoodQuery | AmbiguousQuery | UnreadQuery

@@ -33,7 +33,7 @@ from snellen.reasoning.queries.vocabulary import (
     numerals,
     strangers,
 )
-from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word, reachable
+from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word, reachable
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
 from snellen.reasoning.reading.lexical_entries import real_words
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
@@ -224,20 +224,7 @@ class QueryReader:
                 if query is not None and cost < meanings.get(query, 1e9):
                     meanings[query] = cost
         if not meanings:
-            terminals = {
-                start: [(end, symbol) for end, (symbol, *_) in self._phrases.at(options, start)] for start in skips
-            }
-            by_parts = questions_by_parts(chart, terminals, leads, len(text))
-            queries = {query for aims in by_parts if (query := self.finished(whole(aims))) is not None}
-            written = " ".join(each.written for each in text)
-            queries = {each for each in queries if not self.left_out(written, each)}
-            meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
-        if not meanings:
-            why = " ".join(unexamined(" ".join(each.written for each in text)))
-            wholes = (value for start in reachable(0, leads) for value in chart.values("start", start, len(text)))
-            whose = [value for value in wholes if leaves_open(value)]
-            of_all = None if why or not whose else asked_of_all(whose[0])
-            return UnreadQuery((), (), why or (WHICH_MODEL if whose else NOT_SAID_SO), of_all)
+            return self._not_said_so(text, options, leads, chart)
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))
@@ -250,6 +237,29 @@ class QueryReader:
             (token.written, each[0]) for token, each in zip(text, options, strict=True) if token.text not in each
         )
         return UnderstoodQuery(near[0], corrected)
+
+    def _not_said_so(
+        self,
+        text: Sequence[WordToken],
+        options: tuple[tuple[str, ...], ...],
+        leads: dict[int, list[int]],
+        chart: Chart,
+    ) -> UnreadQuery:
+        """Return what is known of a question whose words are known and that no rule reads."""
+        written = " ".join(each.written for each in text)
+        wholes = (value for start in reachable(0, leads) for value in chart.values("start", start, len(text)))
+        whose = [value for value in wholes if leaves_open(value)]
+        terminals = {
+            start: [(end, symbol) for end, (symbol, *_) in self._phrases.at(options, start)] for start in leads
+        }
+        by_parts = questions_by_parts(chart, terminals, leads, len(text))
+        queries = {query for aims in by_parts if (query := self.finished(whole(aims))) is not None}
+        queries = {each for each in queries if not self.left_out(written, each)}
+        if len(queries) == 1:
+            return UnreadQuery((), (), NOT_SAID_SO, by_parts=queries.pop())
+        why = " ".join(unexamined(written))
+        of_all = None if why or not whose else asked_of_all(whose[0])
+        return UnreadQuery((), (), why or (WHICH_MODEL if whose else NOT_SAID_SO), of_all)
 
     def finished(self, value: object) -> ModelQuery | None:
         """Name the models that are meant by others than those named; None where there are none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -18,6 +18,12 @@ _CONTRACTIONS: Final = (
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"(?<!['\w])(\w+s)'(?=\s)"), r"\1 's"),
     (re.compile(r"\.{2,}|\u2026"), " , "),
+    (re.compile(r"\be\.g\.?(?!\w)"), "for example"),
+    (re.compile(r"\bi\.e\.?(?!\w)"), "that is"),
+    (re.compile(r"(?:\u2265|>=)\s*(?=\d)"), " at least "),
+    (re.compile(r"(?:\u2264|<=)\s*(?=\d)"), " at most "),
+    (re.compile(r">\s*(?=\d)"), " more than "),
+    (re.compile(r"<\s*(?=\d)"), " less than "),
 )
 _SIMPLE: Final = re.compile(r"[a-z ]*")
 _LONG: Final = 7
@@ -62,6 +68,15 @@ def tokens(text: str, spellings: Mapping[str, str]) -> tuple[WordToken, ...]:
         plain = pattern.sub(replacement, plain)
     cut = (match.group() for match in _TOKEN.finditer(plain))
     return tuple(WordToken(word, each) for each in cut for word in spellings.get(each, each).split())
+
+
+def unhyphenated(words: Iterable[WordToken], is_apart: Callable[[str], bool]) -> tuple[WordToken, ...]:
+    """Return words of which some are cut at their hyphens: "vehicle-naming", "red-or-blue"."""
+    return tuple(
+        each if part == each.text else WordToken(part, part)
+        for each in words
+        for part in (each.text.split("-") if "-" in each.text.strip("-") and is_apart(each.text) else [each.text])
+    )
 
 
 @dataclass(frozen=True)

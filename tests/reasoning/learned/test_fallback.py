@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from snellen.profiles import load_profile
@@ -17,14 +15,12 @@ from snellen.reasoning.learned.fallback import (
     continued,
     decided,
     guessed,
-    read_query,
     talk_of,
 )
 from snellen.reasoning.learned.languages import Unanswerable
 from snellen.reasoning.learned.reader import Guess
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, ForgetOrder, Talk
-from snellen.reasoning.queries.query_readings import AmbiguousQuery, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.reading.reader import Ambiguous, Understood, Unread, read
 from snellen.reasoning.reading.recording import read_instruction
 
@@ -155,50 +151,3 @@ def test_what_no_picture_tells_is_not_read(text: str) -> None:
 def test_the_shipped_reader_knows_talk(text: str, talk: Talk) -> None:
     assert FACTS is not None
     assert talk_of(guessed(text, 1, FACTS, before=CATS)) == (talk,)
-
-
-def test_questions_about_models_are_read_by_both() -> None:
-    reading = read_query("fog. does blip care?", MODELS, PROFILE)
-    same = read_query("Is blip sensitive to foggy weather?", MODELS, PROFILE)
-    assert isinstance(reading, UnderstoodQuery | AmbiguousQuery)
-    assert isinstance(same, UnderstoodQuery)
-    queries = (reading.query,) if isinstance(reading, UnderstoodQuery) else reading.queries
-    assert same.query in queries
-
-
-def test_of_which_model_something_is_asked_is_asked_back_in_the_same_words() -> None:
-    reading = read_query("Can it count beyond two?", MODELS, PROFILE)
-    assert isinstance(reading, AmbiguousQuery)
-    assert [UnderstoodQuery(each).echo for each in reading.queries] == ["Can the models count up to 3 things?"]
-    assert reading.left_out == ("Which model “it” is was not said: name one, or ask about “the models”.",)
-
-
-@pytest.mark.parametrize("text", ["Does yolo11 see birds?", "How fast does blip recognise birds?", "Who wrote clip?"])
-def test_models_and_abilities_that_there_are_not_are_never_taken_for_others(text: str) -> None:
-    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery | AmbiguousQuery)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Does llava-upright recognize no birds?",
-        "Can clip recognize more than 3 kinds of birds?",
-        "Does blip always recognize animals?",
-        "Is clip completely robust to rotation?",
-        "Does clip know a third of the birds?",
-        "Does blip count every bird?",
-        "Is clip robust to blur for most of the birds?",
-        "Does blip recognize birds that it has never seen?",
-    ],
-)
-def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> None:
-    reading = read_query(text, MODELS, PROFILE)
-    if isinstance(reading, UnderstoodQuery):
-        assert reading.query != read_query(_without_bounds(text), MODELS, PROFILE).query  # type: ignore[union-attr]
-
-
-def _without_bounds(text: str) -> str:
-    bounds = (
-        r"\b(?:no|more than 3 kinds of|always|completely|a third of the|every|most of the) | that it has never seen"
-    )
-    return re.sub(bounds, "", text)

@@ -113,3 +113,23 @@ def test_models_are_named_whole_or_in_short(said: str, model: str) -> None:
 def test_quoted_words_are_kept_as_they_are() -> None:
     text = NAMES.of('If there is a cat say "Hello You"')
     assert QuotedWord("hello you") in [value for each in text.mentions for value in each.copyable.values]
+
+
+def test_what_is_named_within_a_word_with_hyphens_is_named_and_one_name_with_hyphens_stays_one() -> None:
+    assert QUERY_NAMES.of("clip: vehicle-naming").words == QUERY_NAMES.of("clip: animal naming").words
+    assert QUERY_NAMES.of("a fire-engine").words == QUERY_NAMES.of("a fire engine").words
+    assert len(QUERY_NAMES.of("a fire-engine").mentions) == 1
+
+
+@pytest.mark.parametrize(
+    ("signs", "words"),
+    [
+        (">80 %", "more than 80 %"),
+        ("≥ 80 %", "at least 80 %"),
+        ("<=60%", "at most 60 %"),
+        ("< 60 %", "less than 60 %"),
+        ("e.g. cats", "for example cats"),
+    ],
+)
+def test_signs_and_abbreviations_are_read_as_the_words_for_them(signs: str, words: str) -> None:
+    assert QUERY_NAMES.of(f"clip {signs}").words == QUERY_NAMES.of(f"clip {words}").words

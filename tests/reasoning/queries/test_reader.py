@@ -332,8 +332,11 @@ def test_where_there_is_no_world_the_classes_are_everyday_ones() -> None:
     assert isinstance(reading, UnderstoodQuery)
 
 
-def test_a_question_in_no_known_frame_is_read_by_its_parts_and_leaves_open_what_a_yes_means() -> None:
-    (question,) = meaning("Would it be a bad idea to use blip for night-time photos?")
+def test_of_a_question_in_no_known_frame_the_parts_are_known_and_what_a_yes_means_is_left_open() -> None:
+    reading = read_query("Would it be a bad idea to use blip for night-time photos?", MODELS, PROFILE)
+    assert isinstance(reading, UnreadQuery)
+    assert reading.by_parts is not None
+    (question,) = reading.by_parts.questions
     assert question.models == ("blip",)
     assert question.condition == Condition(change=Change(type="low brightness"))
     assert question.robust
@@ -353,7 +356,9 @@ def test_a_question_in_no_known_frame_is_read_by_its_parts_and_leaves_open_what_
     ],
 )
 def test_parts_are_not_put_together_where_a_word_may_mean_more(text: str) -> None:
-    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
+    reading = read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, UnreadQuery)
+    assert reading.by_parts is None
 
 
 def test_circumstances_that_the_asker_tells_of_are_examined() -> None:

@@ -1,0 +1,171 @@
+"""Reading of questions about models by both readers: by the grammar first, and by the learned reader.
+
+What the grammar only puts together from parts, or reads with sentences left aside, counts as far as the learned reader
+takes the question for the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, is_sure, unknown
+from snellen.reasoning.learned.mentions import ModelNames
+from snellen.reasoning.learned.named_text import NamedTexts
+from snellen.reasoning.learned.reader import Guess, learned_reader
+from snellen.reasoning.queries import reader as queries
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.vocabulary import judges_among
+
+if TYPE_CHECKING:
+    from snellen.profiles import Profile
+
+_LIMIT: Final = re.compile(
+    r"\b(?:at|from|up to|beyond|past|above|until|till|after|to) (?:what|which)\b|\bhow\b.*\b(?:before|until|till)\b"
+    r"|\bhow (?:much|far|strong|dark|bright|many)\b.*\b(?:take|tolerate|stand|handle|withstand|bear|endure)\b",
+    re.IGNORECASE,
+)
+"""It asks up to which severity something holds."""
+
+
+@dataclass(frozen=True)
+class QueryGuess:
+    """A meaning that the learned reader takes a question for.
+
+    Attributes:
+        query: The meaning; None for what no experiment answers.
+        guess: The guess that it is of, with the probability of all that are said in the same words.
+        left_out: What of the question it has no place for, in sentences.
+        loses_limit: Whether the question may ask up to which severity something holds, and it does not.
+    """
+
+    query: ModelQuery | None
+    guess: Guess
+    left_out: tuple[str, ...] = ()
+    loses_limit: bool = False
+
+    @property
+    def probability(self) -> float:
+        """Its probability."""
+        return self.guess.probability
+
+    def is_sure(self, strange: Sequence[str] = ()) -> bool:
+        """Tell whether it counts as understood, beside words that nobody knows."""
+        return self.query is not None and is_sure(self.guess, strange) and not (self.left_out or self.loses_limit)
+
+
+def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
+    """Read a question about models by both readers; the arguments are those of the grammar's ``read_query``."""
+    reading = queries.read_query(text, models, profile)
+    if isinstance(reading, AmbiguousQuery) or (isinstance(reading, UnderstoodQuery) and reading.echo == text.strip()):
+        return reading
+    guesses = guessed_queries(text, models, profile)
+    if isinstance(reading, UnderstoodQuery):
+        return compared_query(reading, guesses)
+    decided = decided_query(reading, guesses)
+    if reading.of_all is not None:
+        # The grammar knows what is asked, only not of which model: no guess says it better.
+        is_same = isinstance(decided, UnderstoodQuery) and decided.echo == UnderstoodQuery(reading.of_all).echo
+        return decided if is_same else AmbiguousQuery((reading.of_all,), (reading.why,))
+    return decided if reading.by_parts is None else _with_parts(reading.by_parts, decided, guesses)
+
+
+def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[QueryGuess]:
+    """Return what a question may mean, the most probable first; nothing where there is no facts file to name things."""
+    facts_file, reader = profile.facts_path(), queries.reader_of(models, profile)
+    if facts_file is None or len(text) > MOST_CHARACTERS or reader.strangers(text):
+        return []
+    found: dict[str, QueryGuess] = {}
+    for guess in _guessed(text, tuple(models), judges_among(models, profile), facts_file):
+        query = reader.finished(guess.meaning)  # of what cannot be examined, none
+        # Those that are said in the same words are examined alike.
+        words = "" if query is None else UnderstoodQuery(query).echo
+        if words in found:
+            other = found[words]
+            total = other.probability + guess.probability
+            found[words] = replace(other, guess=replace(other.guess, probability=total))
+        else:
+            left_out = () if query is None else reader.left_out(text, query)
+            found[words] = QueryGuess(query, guess, left_out, query is not None and _loses_limit(text, query))
+    return list(found.values())
+
+
+def decided_query(reading: UnreadQuery, guesses: Sequence[QueryGuess]) -> QueryReading:
+    """Return the reading of a question that the grammar does not read."""
+    strange = unknown(reading.words)
+    best = guesses[0] if guesses else None
+    if best is None or best.query is None or best.guess.unused or best.probability < (SURE if strange else LIKELY):
+        return reading
+    if best.is_sure(strange):
+        return UnderstoodQuery(best.query, probability=best.probability)
+    rivals = [each.query for each in guesses[1:] if each.probability >= RIVAL and each.query is not None]
+    return AmbiguousQuery((best.query, *rivals[:1]), best.left_out)
+
+
+def compared_query(reading: UnderstoodQuery, guesses: Sequence[QueryGuess]) -> QueryReading:
+    """Return the reading of a question that the grammar reads: a question back where the learned reader differs.
+
+    What it reads with sentences left aside is rather doubted than what it reads whole.
+    """
+    best = guesses[0] if guesses else None
+    if best is None or best.probability < (LIKELY if reading.unread else CERTAIN):
+        return reading
+    if best.query is None:
+        return AmbiguousQuery((reading.query,))
+    if best.guess.unused or best.left_out or alike(reading.query, best.query):
+        return reading
+    return AmbiguousQuery((reading.query, best.query))
+
+
+def _with_parts(by_parts: ModelQuery, decided: QueryReading, guesses: Sequence[QueryGuess]) -> QueryReading:
+    """Return the reading of a question of which the grammar only knows the parts.
+
+    Two readers that agree are believed; a meaning that only the parts speak for is a question back.
+    """
+    best = guesses[0] if guesses else None
+    if isinstance(decided, UnderstoodQuery):
+        return decided
+    if best is not None and best.query is None and best.probability >= SURE:
+        return decided
+    if isinstance(decided, AmbiguousQuery):
+        if not decided.left_out and alike(by_parts, decided.queries[0]):
+            return UnderstoodQuery(by_parts, probability=best.probability if best is not None else LIKELY)
+        others = [each for each in decided.queries if not alike(by_parts, each)]
+        return AmbiguousQuery((*others[:1], by_parts), decided.left_out)
+    return AmbiguousQuery((by_parts,))
+
+
+def alike(one: ModelQuery, other: ModelQuery) -> bool:
+    """Tell whether two queries ask the same, or one leaves open what a yes means and they ask the same otherwise."""
+    return len(one.questions) == len(other.questions) and all(
+        _unordered(first) == _unordered(second)
+        and ("open" in {first.sense, second.sense} or first.sense == second.sense)
+        for first, second in zip(one.questions, other.questions, strict=True)
+    )
+
+
+def _unordered(question: ModelQuestion) -> ModelQuestion:
+    """Return a question without what a yes means, its models in one order unless the first is compared with others."""
+    of_first = question.comparison is not None and question.comparison.how in {"better", "as good"}
+    models = question.models if of_first else tuple(sorted(question.models))
+    return question.model_copy(update={"sense": "open", "models": models})
+
+
+def _loses_limit(text: str, query: ModelQuery) -> bool:
+    return all(each.asks in {"whether", "how much"} for each in query.questions) and bool(_LIMIT.search(text))
+
+
+@lru_cache(maxsize=256)
+def _guessed(text: str, models: tuple[str, ...], judges: tuple[str, ...], facts_file: Path) -> list[Guess]:
+    said = _texts_about(facts_file, models, judges).of(text)
+    return learned_reader().read(said, 0) if said.says_something else []  # a mere name asks nothing
+
+
+@lru_cache(maxsize=8)
+def _texts_about(facts_file: Path, models: tuple[str, ...], judges: tuple[str, ...]) -> NamedTexts:
+    return NamedTexts(facts_file, models=ModelNames(models, frozenset(judges)))

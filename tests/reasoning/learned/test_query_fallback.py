@@ -1,0 +1,141 @@
+"""Both readers of questions about models together: what is understood, what is asked back, what stays unread."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from snellen.profiles import load_profile
+from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, SURE
+from snellen.reasoning.learned.query_fallback import QueryGuess, alike, compared_query, decided_query, read_query
+from snellen.reasoning.learned.reader import Guess
+from snellen.reasoning.queries import reader as grammar
+from snellen.reasoning.queries.model_query import ModelQuery
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, UnderstoodQuery, UnreadQuery
+
+PROFILE = load_profile("embedded")
+MODELS = tuple(PROFILE.tested)
+UNREAD = UnreadQuery((), (), "")
+
+
+def meaning(text: str) -> ModelQuery:
+    reading = grammar.read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery), reading
+    return reading.query
+
+
+BIRDS, CARS = meaning("Can clip recognize birds?"), meaning("Can clip recognize vehicles?")
+
+
+def guess(query: ModelQuery | None, probability: float, *left_out: str) -> QueryGuess:
+    return QueryGuess(query, Guess(query, probability, ()), left_out)
+
+
+def test_what_no_rule_reads_is_understood_where_it_is_sure_and_asked_back_where_it_is_likely() -> None:
+    assert decided_query(UNREAD, [guess(BIRDS, SURE)]) == UnderstoodQuery(BIRDS, probability=SURE)
+    assert decided_query(UNREAD, [guess(BIRDS, 0.6), guess(CARS, 0.3)]) == AmbiguousQuery((BIRDS, CARS))
+    assert decided_query(UNREAD, [guess(BIRDS, CERTAIN, "“ever” …")]) == AmbiguousQuery((BIRDS,), ("“ever” …",))
+    assert decided_query(UNREAD, [guess(BIRDS, LIKELY - 0.01)]) is UNREAD
+    assert decided_query(UNREAD, [guess(None, CERTAIN), guess(BIRDS, LIKELY)]) is UNREAD
+
+
+def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
+    whole, part = UnderstoodQuery(BIRDS), UnderstoodQuery(BIRDS, unread=("It is late.",))
+    assert compared_query(whole, [guess(CARS, CERTAIN)]) == AmbiguousQuery((BIRDS, CARS))
+    assert compared_query(whole, [guess(CARS, CERTAIN - 0.01)]) is whole
+    assert compared_query(part, [guess(CARS, LIKELY)]) == AmbiguousQuery((BIRDS, CARS))
+    assert compared_query(part, [guess(None, LIKELY)]) == AmbiguousQuery((BIRDS,))
+    for reading in (whole, part):
+        assert compared_query(reading, [guess(BIRDS, 1.0)]) is reading
+        assert compared_query(reading, [guess(CARS, 1.0, "“only” …")]) is reading
+        assert compared_query(reading, []) is reading
+
+
+def test_queries_are_alike_whatever_the_order_of_models_that_are_not_compared() -> None:
+    assert alike(meaning("Can clip and blip recognize birds?"), meaning("Can blip and clip recognize birds?"))
+    assert alike(meaning("Whether clip can recognize birds."), meaning("Is clip bad at recognizing birds?"))
+    assert not alike(meaning("Can clip recognize birds?"), meaning("Is clip bad at recognizing birds?"))
+    better = "Is {} better than {} at recognizing birds?"
+    assert not alike(meaning(better.format("clip", "blip")), meaning(better.format("blip", "clip")))
+
+
+def test_parts_alone_are_a_question_back_and_count_where_the_learned_reader_takes_the_question_for_the_same() -> None:
+    text = "Would it be a bad idea to use blip for night-time photos?"
+    parts = grammar.read_query(text, MODELS, PROFILE)
+    assert isinstance(parts, UnreadQuery)
+    assert parts.by_parts is not None
+    without_network = read_query(text, MODELS, load_profile("hub"))
+    assert isinstance(without_network, AmbiguousQuery)
+    reading = read_query(text, MODELS, PROFILE)
+    if isinstance(reading, UnderstoodQuery):
+        assert alike(reading.query, parts.by_parts) or reading.probability >= SURE
+    else:
+        assert isinstance(reading, AmbiguousQuery)
+        assert parts.by_parts in reading.queries
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            "mirrored images - does blip recognise that they were mirrored?",
+            "Can blip identify horizontal flip in pictures?",
+        ),
+        (
+            "Is recognising instruments a thing blip2-clean does badly?",
+            "Is blip2-clean bad at recognizing instruments?",
+        ),
+    ],
+)
+def test_what_the_learned_reader_is_sure_of_is_more_than_what_the_parts_make(text: str, same: str) -> None:
+    reading = read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery)
+    assert reading.query == meaning(same)
+
+
+def test_questions_about_models_are_read_by_both() -> None:
+    reading = read_query("fog. does blip care?", MODELS, PROFILE)
+    same = read_query("Is blip sensitive to foggy weather?", MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery | AmbiguousQuery)
+    assert isinstance(same, UnderstoodQuery)
+    queries = (reading.query,) if isinstance(reading, UnderstoodQuery) else reading.queries
+    assert same.query in queries
+
+
+def test_of_which_model_something_is_asked_is_asked_back_in_the_same_words() -> None:
+    reading = read_query("Can it count beyond two?", MODELS, PROFILE)
+    assert isinstance(reading, AmbiguousQuery)
+    assert [UnderstoodQuery(each).echo for each in reading.queries] == ["Can the models count up to 3 things?"]
+    assert reading.left_out == ("Which model “it” is was not said: name one, or ask about “the models”.",)
+
+
+@pytest.mark.parametrize("text", ["Does yolo11 see birds?", "How fast does blip recognise birds?", "Who wrote clip?"])
+def test_models_and_abilities_that_there_are_not_are_never_taken_for_others(text: str) -> None:
+    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery | AmbiguousQuery)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does llava-upright recognize no birds?",
+        "Can clip recognize more than 3 kinds of birds?",
+        "Does blip always recognize animals?",
+        "Is clip completely robust to rotation?",
+        "Does clip know a third of the birds?",
+        "Does blip count every bird?",
+        "Is clip robust to blur for most of the birds?",
+        "Does blip recognize birds that it has never seen?",
+    ],
+)
+def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> None:
+    reading = read_query(text, MODELS, PROFILE)
+    if isinstance(reading, UnderstoodQuery):
+        assert reading.query != meaning(_without_bounds(text))
+
+
+def _without_bounds(text: str) -> str:
+    bounds = (
+        r"\b(?:no|more than 3 kinds of|always|completely|a third of the|every|most of the) | that it has never seen"
+    )
+    return re.sub(bounds, "", text)

@@ -1,0 +1,57 @@
+"""Words that bound a question: those that a meaning holds, those that change nothing, and those that are sent back."""
+
+from __future__ import annotations
+
+import pytest
+
+from snellen.profiles import load_profile
+from snellen.reasoning.queries.bounds import unexamined
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query, reader_of
+
+MODELS = ("clip", "blip")
+PROFILE = load_profile("embedded")
+
+
+def left_out(text: str, meant: str) -> tuple[str, ...]:
+    """Return what a text bounds and a meaning, which is said in plain words, does not."""
+    reading = read_query(meant, MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery)
+    return reader_of(MODELS, PROFILE).left_out(text, reading.query)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Are no more than 60 % of clip's answers right?", "Is clip right in at most 60 % at recognizing birds?"),
+        ("In only 60 % or fewer is clip right about birds.", "Is clip right in at most 60 % at recognizing birds?"),
+        ("birds, clip: good, yes/no", "Can clip recognize birds?"),
+        ("No matter how: can clip recognize birds?", "Can clip recognize birds?"),
+        ("Under blur, is clip as good as ever?", "Is clip robust to blur?"),
+        ("Never mind why: is clip robust to blur?", "Is clip robust to blur?"),
+        ("Does clip always pick what is listed first?", "Does clip always choose the first choice?"),
+    ],
+)  # fmt: skip
+def test_a_word_that_a_meaning_holds_or_that_changes_nothing_is_not_sent_back(text: str, meant: str) -> None:
+    assert left_out(text, meant) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Are no more than 60 % of clip's answers right?", "Can clip recognize birds?"),
+        ("Does only clip recognize birds?", "Can clip recognize birds?"),
+        ("Does clip ever recognize birds?", "Can clip recognize birds?"),
+        ("Does clip always recognize birds?", "Can clip recognize birds?"),
+        ("Is no model but clip robust to blur?", "Is clip robust to blur?"),
+        ("Does clip never pick what is listed first?", "Does clip favor the first choice?"),
+    ],
+)
+def test_a_word_that_bounds_what_a_meaning_does_not_is_sent_back(text: str, meant: str) -> None:
+    assert left_out(text, meant)
+
+
+def test_what_is_sent_back_is_named() -> None:
+    assert unexamined("Does clip ever recognize birds?") == (
+        "“ever” asks whether it happens even once: ask how often.",
+    )
