@@ -39,7 +39,7 @@ class QueryGuess:
 
     Attributes:
         query: The meaning; None for what no experiment answers.
-        guess: The guess that it is of, with the probability of all that are said in the same words.
+        guess: The guess that it is of, with the probability of all that ask the same.
         left_out: What of the question it has no place for, in sentences.
         loses_limit: Whether the question may ask up to which severity something holds, and it does not.
     """
@@ -56,7 +56,8 @@ class QueryGuess:
 
     def is_sure(self, strange: Sequence[str] = ()) -> bool:
         """Tell whether it counts as understood, beside words that nobody knows."""
-        return self.query is not None and is_sure(self.guess, strange) and not (self.left_out or self.loses_limit)
+        holds_all = not self.loses_limit and (not self.left_out or self.probability >= CERTAIN)
+        return self.query is not None and is_sure(self.guess, strange) and holds_all
 
 
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -80,19 +81,20 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
     facts_file, reader = profile.facts_path(), queries.reader_of(models, profile)
     if facts_file is None or len(text) > MOST_CHARACTERS or reader.strangers(text):
         return []
-    found: dict[str, QueryGuess] = {}
+    found: list[QueryGuess] = []
     for guess in _guessed(text, tuple(models), judges_among(models, profile), facts_file):
         query = reader.finished(guess.meaning)  # of what cannot be examined, none
-        # Those that are said in the same words are examined alike.
-        words = "" if query is None else UnderstoodQuery(query).echo
-        if words in found:
-            other = found[words]
-            total = other.probability + guess.probability
-            found[words] = replace(other, guess=replace(other.guess, probability=total))
-        else:
-            left_out = () if query is None else reader.left_out(text, query)
-            found[words] = QueryGuess(query, guess, left_out, query is not None and _loses_limit(text, query))
-    return list(found.values())
+        left_out = () if query is None else reader.left_out(text, query)
+        found.append(QueryGuess(query, guess, left_out, query is not None and _loses_limit(text, query)))
+    return [_together(each, found) for each in found]
+
+
+def _together(one: QueryGuess, found: Sequence[QueryGuess]) -> QueryGuess:
+    """Return a guess with the probability of all that ask the same."""
+    if one.query is None:
+        return one
+    same = [each.probability for each in found if each.query is not None and alike(one.query, each.query)]
+    return replace(one, guess=replace(one.guess, probability=sum(same)))
 
 
 def decided_query(reading: UnreadQuery, guesses: Sequence[QueryGuess]) -> QueryReading:
@@ -103,7 +105,8 @@ def decided_query(reading: UnreadQuery, guesses: Sequence[QueryGuess]) -> QueryR
         return reading
     if best.is_sure(strange):
         return UnderstoodQuery(best.query, probability=best.probability)
-    rivals = [each.query for each in guesses[1:] if each.probability >= RIVAL and each.query is not None]
+    others = [each.query for each in guesses if each.query is not None and each.probability >= RIVAL]
+    rivals = [each for each in others if not alike(best.query, each)]
     return AmbiguousQuery((best.query, *rivals[:1]), best.left_out)
 
 
@@ -113,10 +116,8 @@ def compared_query(reading: UnderstoodQuery, guesses: Sequence[QueryGuess]) -> Q
     What it reads with sentences left aside is rather doubted than what it reads whole.
     """
     best = guesses[0] if guesses else None
-    if best is None or best.probability < (LIKELY if reading.unread else CERTAIN):
+    if best is None or best.query is None or best.probability < (LIKELY if reading.unread else CERTAIN):
         return reading
-    if best.query is None:
-        return AmbiguousQuery((reading.query,))
     if best.guess.unused or best.left_out or alike(reading.query, best.query):
         return reading
     return AmbiguousQuery((reading.query, best.query))
