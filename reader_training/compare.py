@@ -1,9 +1,11 @@
 """What the grammar, the learned reader and both together make of wordings that were kept from training.
 
     python -m reader_training.compare [--show]
+    python -m reader_training.compare --lines models benchmarks/blind_wordings/worded_questions.tsv
 
-It measures the reader that ships. A reading is right if every scene answers it as it answers what was meant
-(`snellen.reasoning.meanings.difference`); of questions about models, if it is the same.
+The second measures on lines of what is meant and a wording. It measures the reader that ships. A reading is right if every
+scene answers it as it answers what was meant (`snellen.reasoning.meanings.difference`); of questions about models, if it
+asks the same.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from reader_training.examples import WORDINGS, held_out
+from reader_training.invented import lines_of, row_of
 from reader_training.meanings_to_word import MODELS
 from snellen.profiles import load_profile
 from snellen.reasoning.learned import fallback, query_fallback
@@ -33,8 +37,13 @@ OUTCOMES: Final = ("right", "other", "asked, right among them", "asked", "unread
 PROFILE: Final = load_profile("embedded")
 
 
-def wordings(sort: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield wordings that were kept from training, with the rows of their meanings."""
+def wordings(sort: str, file: Path | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield wordings that were kept from training, or those of a file, with the rows of their meanings."""
+    if file is not None:
+        for each in lines_of(file):
+            if row := row_of(sort, each.meant):
+                yield each.wording, row
+        return
     rows = {row["id"]: row for row in map(json.loads, (WORDINGS / f"{sort}.jsonl").read_text("utf-8").splitlines())}
     for line in (WORDINGS / f"{sort}.tsv").read_text("utf-8").splitlines():
         identity, _, text = line.partition("\t")
@@ -84,30 +93,30 @@ def outcome_of_query(reading: object, meant: ModelQuery) -> str:
     """Return what a reading of a question about models is worth."""
     match reading:
         case UnderstoodQuery():
-            return "right" if _plain(reading.query) == _plain(meant) else "other"
+            return "right" if query_fallback.alike(reading.query, meant) else "other"
         case AmbiguousQuery():
-            return OUTCOMES[2] if _plain(meant) in map(_plain, reading.queries) else OUTCOMES[3]
+            is_offered = any(query_fallback.alike(each, meant) for each in reading.queries)
+            return OUTCOMES[2] if is_offered else OUTCOMES[3]
     return "unread"
-
-
-def _plain(query: ModelQuery) -> Any:  # noqa: ANN401 - to compare
-    """Return a query without what a yes means, which "whether" leaves open."""
-    return [each.model_dump(exclude={"sense"}) for each in query.questions]
 
 
 def main() -> None:
     """Print outcomes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--show", action="store_true", help="print what both read as something else")
+    parser.add_argument("--lines", nargs=2, metavar=("SORT", "FILE"), help="measure on these lines only")
     options = parser.parse_args()
+    sort_of_lines, file = (options.lines[0], Path(options.lines[1])) if options.lines else ("", None)
     readers: tuple[Callable[[str, int, Meaning | None], Reading], ...] = (
         by_grammar, by_network, by_both, by_both_compared,
     )  # fmt: skip
     facts = PROFILE.facts_path()
     covered = covered_names(known_names(facts).kinds)
     for sort in ("pictures", "follow-ups"):
+        if sort_of_lines not in {"", sort}:
+            continue
         counts: dict[str, Counter[str]] = {each.__name__: Counter() for each in readers}
-        for text, row in wordings(sort):
+        for text, row in wordings(sort, file):
             meant = canonical(fallback.covering(read_meaning(json.dumps(row["meaning"])), covered))
             before = read_meaning(json.dumps(row["before"])) if "before" in row else None
             for each in readers:
@@ -117,8 +126,10 @@ def main() -> None:
                 if options.show and each is by_both_compared and result == "other" and isinstance(reading, Understood):
                     print(f"{reading.probability:.2f} {text}\n     {echo(reading.meaning)}\n     {row['echo']}")
         _print(sort, counts)
+    if sort_of_lines not in {"", "models"}:
+        return
     counts = {"grammar": Counter(), "network": Counter(), "both": Counter()}
-    for text, row in wordings("models"):
+    for text, row in wordings("models", file):
         query = ModelQuery.model_validate(row["meaning"])
         counts["grammar"][outcome_of_query(read_by_grammar(text, MODELS, PROFILE), query)] += 1
         guesses = query_fallback.guessed_queries(text, MODELS, PROFILE)
