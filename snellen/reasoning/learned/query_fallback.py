@@ -86,7 +86,14 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
         query = reader.finished(guess.meaning)  # of what cannot be examined, none
         left_out = () if query is None else reader.left_out(text, query)
         found.append(QueryGuess(query, guess, left_out, query is not None and _loses_limit(text, query)))
-    return [_together(each, found) for each in found]
+    return sorted((_together(each, found) for each in found), key=_rank)
+
+
+def _rank(guess: QueryGuess) -> tuple[bool, bool, float]:
+    """Return the place of a guess: of those that are sure, one that knows what a yes means comes first."""
+    is_sure = guess.probability >= SURE
+    leaves_open = guess.query is not None and any(each.sense == "open" for each in guess.query.questions)
+    return not is_sure, is_sure and leaves_open, -guess.probability
 
 
 def _together(one: QueryGuess, found: Sequence[QueryGuess]) -> QueryGuess:
