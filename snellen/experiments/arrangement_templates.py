@@ -153,13 +153,17 @@ def counted(kind: Kind, subjects: Subjects, up_to: int = 0) -> Iterator[Design]:
 
 
 def colored(named: Sequence[str], kind: Kind, subjects: Subjects, *, apart: bool = False) -> Iterator[Design]:
-    """Yield experiments about the colors of a thing: those that are named first; alone, to be told apart."""
+    """Yield experiments about the colors of a thing: those that are named first; alone, to be told apart.
+
+    One that is named is told from others, and nothing else is asked: who is better at naming all colors may never name
+    this one.
+    """
     things = countable_things(kind, subjects)
     if apart:
         yield _colored(2, named, things)
         return
     yield _two_colored(named, things) if len(named) < 2 else _colored(1, named, things)  # noqa: PLR2004 - a pair
-    if len(named) < len(_COLORS):
+    if len(named) not in {1, len(_COLORS)}:
         yield _colored(2, [*named, *(color for color in _COLORS if color not in named)], things)
 
 

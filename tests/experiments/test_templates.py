@@ -139,6 +139,15 @@ def test_colors_are_asked_for_two_at_a_time_and_all_at_once() -> None:
     assert len(five.choices) == 5
 
 
+@pytest.mark.parametrize(
+    "query", ["Can clip recognize red things?", "Is clip better than blip and llava-upright at recognizing red things?"]
+)
+def test_one_color_is_told_from_others_and_nothing_is_concluded_from_how_others_are_named(query: str) -> None:
+    (design,) = plan_of(query, ["clip", "blip", "llava-upright"]).parts[0].designs
+    assert [*design.classes] == ["red", "[color]"]
+    assert len({arm.select.arguments["class_name"] for arm in design.arms if arm.answer == "red"}) == 1
+
+
 def test_colors_that_are_told_from_one_another_are_asked_for_among_themselves() -> None:
     for query, colors in [
         ("Can clip tell red from blue?", {"red", "blue"}),
