@@ -3,9 +3,9 @@
     python -m reader_training.compare [--show]
     python -m reader_training.compare --lines models benchmarks/blind_wordings/worded_questions.tsv
 
-The second measures on lines of what is meant and a wording. It measures the reader that ships. A reading is right if every
-scene answers it as it answers what was meant (`snellen.reasoning.meanings.difference`); of questions about models, if it
-asks the same.
+The second measures on lines of what is meant and a wording. It measures the reader that ships. A reading is right if
+every scene answers it as it answers what was meant (`snellen.reasoning.meanings.difference`); of questions about
+models, if it asks the same.
 """
 
 from __future__ import annotations
