@@ -182,8 +182,10 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
 
 def _usual(query: str, profile: Profile, *, judges: bool) -> list[str]:
     """Return the models that are examined where none are asked for."""
+    from snellen.reasoning.queries.vocabulary import judges_among
+
     known = list(profile.tested)
-    only_judges = {name for name in known if getattr(profile.tested[name], "only", "") == "pairs" and not judges}
+    only_judges = () if judges else judges_among(known, profile)
     named = _named(query, profile) if only_judges or len(known) > MAX_MODELS else frozenset()
     usual = [name for name in known if name not in only_judges or name in named]
     return usual if len(usual) <= MAX_MODELS else [name for name in usual if name in named] or usual

@@ -40,8 +40,8 @@ class QueryGuess:
     Attributes:
         query: The meaning; None for what no experiment answers.
         guess: The guess that it is of, with the probability of all that ask the same.
-        left_out: What of the question it has no place for, in sentences.
-        loses_limit: Whether the question may ask up to which severity something holds, and it does not.
+        left_out: What of the question it has no place for, in sentences; of the first guess only.
+        loses_limit: Whether the question may ask up to which severity something holds, and it does not; likewise.
     """
 
     query: ModelQuery | None
@@ -81,12 +81,13 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
     facts_file, reader = profile.facts_path(), queries.reader_of(models, profile)
     if facts_file is None or len(text) > MOST_CHARACTERS or reader.strangers(text):
         return []
-    found: list[QueryGuess] = []
-    for guess in _guessed(text, tuple(models), judges_among(models, profile), facts_file):
-        query = reader.finished(guess.meaning)  # of what cannot be examined, none
-        left_out = () if query is None else reader.left_out(text, query)
-        found.append(QueryGuess(query, guess, left_out, query is not None and _loses_limit(text, query)))
-    return sorted((_together(each, found) for each in found), key=_rank)
+    guesses = _guessed(text, tuple(models), judges_among(models, profile), facts_file)
+    found = [QueryGuess(reader.finished(each.meaning), each) for each in guesses]  # of what cannot be examined, none
+    ranked = sorted((_together(each, found) for each in found), key=_rank)
+    if ranked and (query := ranked[0].query) is not None:  # only the first may count as understood
+        left_out = reader.left_out(text, query)
+        ranked[0] = replace(ranked[0], left_out=left_out, loses_limit=_loses_limit(text, query))
+    return ranked
 
 
 def _rank(guess: QueryGuess) -> tuple[bool, bool, float]:
@@ -136,16 +137,15 @@ def _with_parts(by_parts: ModelQuery, decided: QueryReading, guesses: Sequence[Q
     Two readers that agree are believed; a meaning that only the parts speak for is a question back.
     """
     best = guesses[0] if guesses else None
-    if isinstance(decided, UnderstoodQuery):
+    is_refused = best is not None and best.query is None and best.probability >= SURE
+    if isinstance(decided, UnderstoodQuery) or is_refused:
         return decided
-    if best is not None and best.query is None and best.probability >= SURE:
-        return decided
-    if isinstance(decided, AmbiguousQuery):
-        if not decided.left_out and alike(by_parts, decided.queries[0]):
-            return UnderstoodQuery(by_parts, probability=best.probability if best is not None else LIKELY)
-        others = [each for each in decided.queries if not alike(by_parts, each)]
-        return AmbiguousQuery((*others[:1], by_parts), decided.left_out)
-    return AmbiguousQuery((by_parts,))
+    if best is None or isinstance(decided, UnreadQuery):
+        return AmbiguousQuery((by_parts,))
+    if not decided.left_out and alike(by_parts, decided.queries[0]):
+        return UnderstoodQuery(by_parts, probability=best.probability)
+    others = [each for each in decided.queries if not alike(by_parts, each)]
+    return AmbiguousQuery((*others[:1], by_parts), decided.left_out)
 
 
 def alike(one: ModelQuery, other: ModelQuery) -> bool:
