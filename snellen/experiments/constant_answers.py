@@ -43,11 +43,12 @@ class ConstantAnswer:
         return f"answers “{self.answer}” to {pictures}"
 
 
-def constant_answer(result: Result) -> ConstantAnswer | None:
+def constant_answer(result: Result, least: float = LEAST_SHARE) -> ConstantAnswer | None:
     """Return the answer that a model gives to nearly all pictures, whichever is right; None where it has none.
 
     Args:
         result: Of one model in one condition; those of older versions do not say what was answered.
+        least: The share of its answers that is nearly all.
     """
     said: dict[str, int] = {}
     for row in result.confusion.values():
@@ -57,7 +58,7 @@ def constant_answer(result: Result) -> ConstantAnswer | None:
     if n < _LEAST or len(result.confusion) < 2:  # noqa: PLR2004 - with one right answer, the same one is right
         return None
     answer = max(said, key=lambda each: said[each])
-    return ConstantAnswer(answer, said[answer], n) if answer and said[answer] >= LEAST_SHARE * n else None
+    return ConstantAnswer(answer, said[answer], n) if answer and said[answer] >= least * n else None
 
 
 def constant_answer_to(claim: Claim, experiment: Experiment) -> ConstantAnswer | None:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.constant_answers import constant_answer, constant_answer_to
+from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, constant_answer_to
 from snellen.experiments.design import Design
 from snellen.experiments.report import Experiment, Finding, Verdict
 
 _ABLE: Final = frozenset({"ability", "plain", "classes"})
 """Kinds of claims that say how often a model is right, or about how many classes."""
+_LEANING: Final = 0.8
+"""The share of one answer from which on a model that is compared is asked in other words, too."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,10 @@ class ModelOutcome:
     Attributes:
         design: The experiment, in the words that count.
         findings: About the model.
-        wordings: Those in which it was asked, in their order, each once; none where two are compared.
+        wordings: Those in which it was asked, in their order, each once; where two are compared, those to which one of
+            them said nearly always one thing.
         counts: Whether the findings say something about what it sees.
+        leans: Whether one of two that are compared said nearly always one thing.
         short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
@@ -47,6 +51,7 @@ class ModelOutcome:
     findings: Sequence[Finding]
     wordings: tuple[AskedWording, ...] = ()
     counts: bool = True
+    leans: bool = False
     short: frozenset[str] = frozenset()
 
     @classmethod
@@ -60,7 +65,11 @@ class ModelOutcome:
             return replace(outcome, wordings=wordings, counts=not wordings)
         able = outcome.able
         if able is None:
-            return outcome
+            leaning = _leaning_of_two(experiment, findings)
+            told = " and ".join(f"{name} {one}" for name, one in leaning.items())
+            asked = AskedWording(design, f"asked “{design.question}” {told}", is_constant=True)
+            is_constant = any(one.times >= LEAST_SHARE * one.n for one in leaning.values())
+            return replace(outcome, wordings=(asked,) if told else (), counts=not is_constant, leans=bool(told))
         remark = ""
         if design.known:
             counted = f"{able.n} of {experiment.units} pictures count"
@@ -83,6 +92,11 @@ class ModelOutcome:
     def failed(self) -> bool:
         """True where the model was not right often enough."""
         return self.able is not None and self.able.verdict == "no"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True where the words may be why a model failed, or one of two did; of a group's name they surely may."""
+        return (self.failed or self.leans) and not self.is_repeated and not self.design.of_names
 
     @property
     def is_repeated(self) -> bool:
@@ -137,6 +151,14 @@ def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome
         f"{one.told} in {one.design.skill}" if questions.count(one.design.question) > 1 else one.told for one in told
     ]
     return "; ".join([*clauses, *remarks])
+
+
+def _leaning_of_two(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, ConstantAnswer]:
+    """Return what models nearly always say that are compared: worse for its words need not be worse at seeing."""
+    names = {name for one in findings if one.claim.kind == "better" for name in one.claim.models}
+    results = (one for one in experiment.results if one.model in names and not one.plain)
+    said = {one.model: constant_answer(one, _LEANING) for one in results}
+    return {name: constant for name, constant in said.items() if constant is not None}
 
 
 def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:

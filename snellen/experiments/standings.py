@@ -174,15 +174,16 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return replace(_limit(name, part, experiments), claimed=claimed)
     form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
-    doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
+    doubtful = [place for place, one in enumerate(outcomes) if one.is_doubtful]
+    again = ModelStanding(name, "open", pending=True, decisive="open", again=next(iter(doubtful), None))
     if question.comparison is not None:
-        standing = _comparison(name, question, outcomes, left=left)
+        standing = again if doubtful else _comparison(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
         standing = _favour(name, question, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
     elif doubtful:
-        standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
+        standing = again
     elif question.asks == "which classes" or question.classes is not None:
         standing = _of_classes(name, question, outcomes, left=left)
     else:
@@ -197,11 +198,6 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
             standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
-
-
-def _is_asked_again(outcome: ModelOutcome) -> bool:
-    """Tell whether a failure is only one in the words of the question, as far as is known."""
-    return outcome.failed and not outcome.is_repeated and not outcome.design.of_names
 
 
 def _ability(
@@ -229,11 +225,14 @@ def _ability(
 
 
 def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether the first of two is better, or both are alike."""
+    """Return whether the first of two is better, or both are alike, as far as both say what they see."""
+    counting = [one for one in outcomes if one.counts]
+    if outcomes and not counting and not left:
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=wordings_told(outcomes))
     if any(verdict == "no" for one in outcomes for verdict in one.verdicts("plain")):
         moot = "one of them does not recognize enough in the pictures as they were to lose anything"
         return ModelStanding(name, "open", pending=False, decisive="open", moot=moot)
-    findings = [one for each in outcomes for one in each.findings if one.claim.other]
+    findings = [one for each in counting for one in each.findings if one.claim.other]
     decided = [one for one in findings if one.verdict != "open"]
     how, margin = (question.comparison.how, question.comparison.margin) if question.comparison else ("better", 0)
     if how == "alike" or (how == "best" and margin > 0):
@@ -242,7 +241,7 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
             is_first = question.models.index(first.claim.model) < question.models.index(first.claim.other)
             says: Verdict = "no" if how == "alike" or not is_first else "yes"
             return ModelStanding(name, says, pending=False, decisive="yes")
-        ruled_out = bool(outcomes) and all(one.verdict == "no" for one in findings)
+        ruled_out = bool(findings) and all(one.verdict == "no" for one in findings)
         if how == "alike" and ruled_out and not left:
             return ModelStanding(name, "yes", pending=False, decisive="no")
         return ModelStanding(name, "open", pending=left, decisive="no" if ruled_out else "open")

@@ -35,7 +35,7 @@ from snellen.reasoning.queries.abilities import (
 from snellen.reasoning.queries.conditions import TYPES, Change, Condition
 from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
 from snellen.tools.calls import ToolCall
-from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
+from snellen.tools.transforms import TYPE_GROUPS, DataType, grouped
 
 MOST_TYPES: Final = 5
 """Data types of a group that are examined one by one."""
@@ -353,46 +353,22 @@ def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:
     group, condition = subjects.kind(ability.things), ability.condition
     what = "random" if group is None else group.name if group.drawn else group.members[0]
     changes = condition.changes[:MOST_TYPES]
-    if len(changes) > 1:
-        yield from (_present(1, TYPES[one.type], one.calls, what) for one in changes)
-        return
-    change = changes[0]
-    kind = TYPES[change.type]
-    if change != Change(type=change.type):
-        yield _present(1, kind, change.calls, what, condition_in_words(condition))
-        return
-    yield _present(1, kind, change.calls, what)
-    if kind.calls[0] != kind.calls[-1] and kind.name != "tilt":
-        yield _present(3, kind, kind.calls[:1], what)
-    yield _rather(kind, _kin(kind), what)
+    for change in changes:
+        is_stated = len(changes) == 1 and change != Change(type=change.type)
+        yield _present(TYPES[change.type], change.calls, what, condition_in_words(condition) if is_stated else "")
 
 
-def _present(difficulty: int, kind: DataType, calls: Sequence[ToolCall], what: str, stated: str = "") -> Design:
-    strength = stated or ("plain to see" if difficulty == 1 else "slight to see")
+def _present(kind: DataType, calls: Sequence[ToolCall], what: str, stated: str = "") -> Design:
+    """Half of the pictures are changed, the others as they are: to notice a turn is not to tell left from right."""
+    named = stated or kind.name
     return unclaimed(
-        difficulty,
-        f"Whether a picture is {kind.said[0]}: {strength}, against pictures as they are.",
-        f"identifying {stated or kind.name}" + (" that is slight" if difficulty > 1 else ""),
+        1,
+        f"Whether a picture is {kind.said[0]}: {named} against pictures as they are.",
+        f"telling {named} from pictures as they are",
         f"Is the image {kind.said[0]}?",
         [
             arm
             for call in calls
             for arm in (Arm(answer="yes", select=select(what), transform=call), Arm(answer="no", select=select(what)))
         ],
-    )
-
-
-def _kin(kind: DataType) -> DataType:
-    """The type that is most easily taken for another: the next one of its group."""
-    group = [one for one in DATA_TYPES.values() if one.group == kind.group]
-    return group[(group.index(kind) + 1) % len(group)] if kind in group else group[0]
-
-
-def _rather(kind: DataType, other: DataType, what: str) -> Design:
-    return unclaimed(
-        4,
-        f"Both pictures are changed: {kind.name} is told from {other.name}.",
-        f"telling {kind.name} from {other.name}",
-        f"Is the image {kind.said[0]} or {other.said[0]}?",
-        [Arm(answer=one.said[0], select=select(what), transform=one.calls[-1]) for one in (kind, other)],
     )

@@ -155,7 +155,7 @@ def test_what_failed_goes_on_and_measures_nothing_twice(
     whole: Callable[..., object] = oracle.rank
 
     def full(model: str, questions: list[object]) -> object:
-        if sum(oracle.asked.values()) > 30:
+        if sum(oracle.asked.values()) > 20:
             from snellen.memory.home import MemoryTrouble
 
             msg = "The disk is full."

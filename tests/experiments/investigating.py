@@ -85,6 +85,23 @@ class Oracle:
         return Ranking(tuple((0.0,) if choice == said else (-9.0,) for choice in question.choices))
 
 
+@dataclass
+class Preferring(Oracle):
+    """An oracle with a model that takes what it prefers among the choices, as far as it prefers any.
+
+    Attributes:
+        prefers: By the name of the model, the choice that it prefers; None where it looks.
+    """
+
+    prefers: dict[str, Callable[[Question], str | None]] = field(default_factory=dict)
+
+    def _ranked(self, model: str, question: Question) -> Ranking:
+        said = self.prefers[model](question) if model in self.prefers else None
+        if said is None:
+            return super()._ranked(model, question)
+        return Ranking(tuple((0.0,) if choice == said else (-9.0,) for choice in question.choices))
+
+
 def named(picture: PIL.Image.Image) -> str:
     """Name a picture by its pixels."""
     return hashlib.sha256(picture.convert("RGB").tobytes()).hexdigest()[:16]

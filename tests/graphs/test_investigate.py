@@ -19,7 +19,7 @@ from snellen.graphs.states import STATE_TYPES, InvestigateState
 from snellen.memory.checkpoints import serializer
 from snellen.runtime.context import Context
 from snellen.tools.samples import Alignment
-from tests.experiments.investigating import Oracle, watched
+from tests.experiments.investigating import Oracle, Preferring, watched
 from tests.graphs.scripted import make_context
 
 GOOD: Callable[..., float] = lambda *_: 0.97  # noqa: E731
@@ -93,6 +93,31 @@ async def test_the_better_of_two_is_found(tmp_path: Path) -> None:
     assert answer.sentence.startswith("beta is better than alpha at recognizing vehicles")
 
 
+async def test_who_loses_a_comparison_by_its_words_is_asked_in_others(tmp_path: Path) -> None:
+    oracle = Preferring(
+        {"fair": lambda *_: 0.7, "first": GOOD},
+        prefers={"first": lambda question: None if question.text == "What is in the image?" else question.choices[0]},
+    )
+    report = await investigated(tmp_path, oracle, "Is fair better than first at telling vehicles from one another?")
+    (answer,) = report.answers
+    assert verdict_of(answer) == "no"
+    assert answer.sentence.startswith("No, first is better than fair at telling vehicles from one another")
+    assert "first chooses the first name for" in answer.sentence
+    assert [one.design.question for one in report.experiments][:2] == [
+        "Is the object in the image …?", "What is in the image?",
+    ]  # fmt: skip
+
+
+async def test_nobody_is_worse_than_another_model_for_saying_one_thing_in_all_words(tmp_path: Path) -> None:
+    oracle = Preferring({"fair": GOOD, "first": GOOD}, prefers={"first": lambda question: question.choices[0]})
+    report = await investigated(tmp_path, oracle, "Is fair better than first at telling vehicles from one another?")
+    (answer,) = report.answers
+    assert verdict_of(answer) == "open"
+    assert "cannot be said" in answer.sentence
+    assert answer.sentence.count("first chooses the first name for") > 1
+    assert report.headline.endswith("Cannot be said.")
+
+
 async def test_who_cannot_see_the_plain_pictures_has_no_robustness_to_lose(tmp_path: Path) -> None:
     report = await investigated(tmp_path, Oracle({"poor": POOR}), "Is poor robust to noise?")
     assert verdict_of(report.answers[0]) == "open"
@@ -108,7 +133,7 @@ async def test_a_budget_ends_in_an_honest_partial_report(tmp_path: Path) -> None
     assert report.questions
     (tmp_path / "other").mkdir()
     oracle = Oracle({"close": GOOD})
-    short = await investigated(tmp_path / "other", oracle, "Can close identify noise?", budget={"experiments": 1})
+    short = await investigated(tmp_path / "other", oracle, "Can close count?", budget={"experiments": 1})
     assert len(short.experiments) == 1
     assert any("its one experiment is used up" in note for note in short.notes)
 
