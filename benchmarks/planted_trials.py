@@ -94,6 +94,9 @@ def _collected(bench: PlantedBench, part: ExaminedQuestion, options: argparse.Na
 
 
 def _may_fail(evaluated: EvaluatedChoices) -> bool:
+    """Tell whether a model may be asked in other words: one that fails, or any of two that are compared."""
+    if any(claim.other for claim in evaluated.design.claims):
+        return True
     able = [claim for claim in evaluated.design.claims if claim.kind in {"ability", "plain"}]
     return any(evaluated.observations(claim).mean < claim.threshold + _NEAR for claim in able)
 

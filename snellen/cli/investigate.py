@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
+from snellen.cli.display import agrees, print_hint
 from snellen.cli.options import (
     CONFIRM,
     EXECUTOR,
@@ -89,11 +92,40 @@ def investigate(options: argparse.Namespace) -> int:
         correct=options.correct,
         protocol=options.protocol,
     )
-    return follow(
-        InvestigationDisplay(),
-        lambda decide: investigations.stream_investigate(request, thread=options.thread, decide=decide),
-        options,
-    )
+
+    def begun(request: investigations.InvestigationRequest) -> int:
+        return follow(
+            InvestigationDisplay(),
+            lambda decide: investigations.stream_investigate(request, thread=options.thread, decide=decide),
+            options,
+        )
+
+    try:
+        return begun(request)
+    except BadInput as error:
+        if options.json or not sys.stdin.isatty():
+            raise
+        meant = _meant(error)
+    return begun(replace(request, query=meant))
+
+
+def _meant(error: BadInput) -> str:
+    """Ask on the terminal which meaning of a query is meant.
+
+    Raises:
+        BadInput: The query has no several meanings, or none of them is meant.
+    """
+    from snellen.experiments.understanding import AmbiguousQueryError
+
+    if not isinstance(error, AmbiguousQueryError):
+        raise error
+    for each in error.left_out:
+        print_hint(f"snellen: {each}")
+    for each in error.readings:
+        if agrees(f"Do you mean “{each}”?"):
+            return each
+    msg = "Nothing was examined, as none of that is meant: ask in other words."
+    raise BadInput(msg) from error
 
 
 def _budget(parts: Sequence[str]) -> dict[str, float]:

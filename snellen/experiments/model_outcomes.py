@@ -23,7 +23,7 @@ class AskedWording:
     Attributes:
         design: The experiment that asked so.
         told: What came of it, in a sentence without its subject.
-        is_constant: Whether the model said one thing whatever it was shown.
+        is_constant: Whether the model, or one of two, said one thing, or nearly always one, whatever it was shown.
         remark: What else is to be known of it.
     """
 
@@ -40,10 +40,11 @@ class ModelOutcome:
     Attributes:
         design: The experiment, in the words that count.
         findings: About the model.
-        wordings: Those in which it was asked, in their order, each once; where two are compared, those to which one of
-            them said nearly always one thing.
+        wordings: Those in which it was asked, in their order, each once; where two are compared, those that decided
+            between them although one said nearly always one thing.
         counts: Whether the findings say something about what it sees.
-        leans: Whether one of two that are compared said nearly always one thing.
+        leans: Whether it was decided between two of which one said nearly always one thing.
+        is_repeated: Whether it was asked in other words, too.
         short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
@@ -52,6 +53,7 @@ class ModelOutcome:
     wordings: tuple[AskedWording, ...] = ()
     counts: bool = True
     leans: bool = False
+    is_repeated: bool = False
     short: frozenset[str] = frozenset()
 
     @classmethod
@@ -99,11 +101,6 @@ class ModelOutcome:
         return (self.failed or self.leans) and not self.is_repeated and not self.design.of_names
 
     @property
-    def is_repeated(self) -> bool:
-        """True where it was asked in other words, too."""
-        return len(self.wordings) > 1 and not self.is_of_parts
-
-    @property
     def is_of_parts(self) -> bool:
         """True where it is about tasks beside one another, each with an answer of its own."""
         return bool(self.design.tasks)
@@ -112,7 +109,7 @@ class ModelOutcome:
         """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
         one = again if again.counts or not self.counts else self
         short = self.short & again.short if self.counts and again.counts else one.short
-        return replace(one, wordings=(*self.wordings, *again.wordings), short=short)
+        return replace(one, wordings=(*self.wordings, *again.wordings), short=short, is_repeated=True)
 
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""
@@ -155,7 +152,8 @@ def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome
 
 def _leaning_of_two(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, ConstantAnswer]:
     """Return what models nearly always say that are compared: worse for its words need not be worse at seeing."""
-    names = {name for one in findings if one.claim.kind == "better" for name in one.claim.models}
+    compared = (one.claim for one in findings if one.claim.kind == "better" and one.verdict != "open")
+    names = {name for claim in compared for name in claim.models}
     results = (one for one in experiment.results if one.model in names and not one.plain)
     said = {one.model: constant_answer(one, _LEANING) for one in results}
     return {name: constant for name, constant in said.items() if constant is not None}

@@ -60,7 +60,8 @@ def _reworded(design: Design) -> Design:
     repeated = _again(design, arms[0].question, arms)
     if not known or len(names) < len(known) + _ENOUGH:
         return repeated
-    skill = f"{design.skill} that it recognizes"[:300]
+    who = "both of them recognize" if any(claim.other for claim in design.claims) else "it recognizes"
+    skill = f"{design.skill} that {who}"[:300]
     return repeated.model_copy(update={"known": known, "skill": skill, "least": max(design.least, _LEAST)})
 
 

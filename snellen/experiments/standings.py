@@ -241,7 +241,7 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
             is_first = question.models.index(first.claim.model) < question.models.index(first.claim.other)
             says: Verdict = "no" if how == "alike" or not is_first else "yes"
             return ModelStanding(name, says, pending=False, decisive="yes")
-        ruled_out = bool(findings) and all(one.verdict == "no" for one in findings)
+        ruled_out = bool(findings) and len(counting) == len(outcomes) and all(one.verdict == "no" for one in findings)
         if how == "alike" and ruled_out and not left:
             return ModelStanding(name, "yes", pending=False, decisive="no")
         return ModelStanding(name, "open", pending=left, decisive="no" if ruled_out else "open")

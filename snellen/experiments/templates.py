@@ -360,11 +360,10 @@ def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:
 
 def _present(kind: DataType, calls: Sequence[ToolCall], what: str, stated: str = "") -> Design:
     """Half of the pictures are changed, the others as they are: to notice a turn is not to tell left from right."""
-    named = stated or kind.name
     return unclaimed(
         1,
-        f"Whether a picture is {kind.said[0]}: {named} against pictures as they are.",
-        f"telling {named} from pictures as they are",
+        f"Whether a picture is {kind.said[0]}: {stated or 'plain to see'}, against pictures as they are.",
+        f"identifying {stated or kind.name}",
         f"Is the image {kind.said[0]}?",
         [
             arm

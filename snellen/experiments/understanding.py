@@ -33,11 +33,12 @@ class AmbiguousQueryError(UnexaminableError):
 
     Attributes:
         readings: Each of them in words, which can be asked instead.
+        left_out: What of the query they have no place for, in sentences.
     """
 
-    def __init__(self, message: str, readings: Sequence[str]) -> None:
+    def __init__(self, message: str, readings: Sequence[str], left_out: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.readings = tuple(readings)
+        self.readings, self.left_out = tuple(readings), tuple(left_out)
 
 
 def reading_of(query: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -65,7 +66,7 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
             listed = " or ".join(f"“{each}”" for each in readings)[:700]
             is_sure = len(readings) > 1
             msg = f"This can mean {listed}: ask one of them." if is_sure else f"Do you mean {listed}? Then ask that."
-            raise AmbiguousQueryError(" ".join([*left_out[:3], msg]), readings)
+            raise AmbiguousQueryError(" ".join([*left_out[:3], msg]), readings, left_out[:3])
         case unread:
             asked = " ".join(query.split())[:120]
             msg = f"This cannot be examined here: {asked!r}. {unread.why} You can ask about {CAN}."

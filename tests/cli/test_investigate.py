@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -170,6 +171,29 @@ def test_what_failed_goes_on_and_measures_nothing_twice(
     assert main(["resume", "t1"]) == 0
     assert max(oracle.asked.values()) == 1
     assert "clip is good at" in capsys.readouterr().out
+
+
+def test_a_person_at_the_terminal_says_what_is_meant(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "Is clip the best at counting?"
+    assert main(["investigate", query, "--thread", "t1"]) == 1
+    meant = re.search(r"Do you mean “(.+?)”\? Then ask that\.", capsys.readouterr().err)
+    assert meant is not None
+    answers = io.StringIO("y\n")
+    monkeypatch.setattr(answers, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", answers)
+    assert main(["investigate", query, "--thread", "t1", "--budget", "images=48"]) == 0
+    captured = capsys.readouterr()
+    assert f"Do you mean “{meant[1]}”? [y/N] " in captured.err
+    assert f"understood  {meant[1]}" in captured.out
+    for options, left in ((["--json"], "y\n"), ([], "")):  # nobody is asked who reads JSON; declining examines nothing
+        answers = io.StringIO("y\n" if options else "n\n")
+        monkeypatch.setattr(answers, "isatty", lambda: True)
+        monkeypatch.setattr("sys.stdin", answers)
+        assert main(["investigate", query, "--thread", "t2", *options]) == 1
+        assert answers.read() == left
+    assert "as none of that is meant" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

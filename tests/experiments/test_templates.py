@@ -225,6 +225,13 @@ def test_what_is_not_examined_is_said_before(query: str, note: str) -> None:
     assert any(note in each for each in plan_of(query).notes)
 
 
+@pytest.mark.parametrize("query", ["Can models identify left rotation in pictures?", "Can clip identify heavy noise?"])
+def test_a_type_is_told_from_pictures_as_they_are_and_from_nothing_else(query: str) -> None:
+    (design,) = plan_of(query).parts[0].designs
+    changed = {arm.answer: arm.transform.name != "Identity" for arm in design.arms}
+    assert changed == {"yes": True, "no": False}
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

@@ -118,6 +118,28 @@ async def test_nobody_is_worse_than_another_model_for_saying_one_thing_in_all_wo
     assert report.headline.endswith("Cannot be said.")
 
 
+async def test_a_comparison_says_that_it_was_not_asked_in_other_words(tmp_path: Path) -> None:
+    oracle = Preferring({"fair": GOOD, "first": GOOD}, prefers={"first": lambda question: question.choices[0]})
+    query = "Is fair better than first at telling vehicles from one another?"
+    report = await investigated(tmp_path, oracle, query, budget={"experiments": 1})
+    (answer,) = report.answers
+    assert verdict_of(answer) == "open"
+    assert "they have to be asked in other words, “What is in the image?”, before one of them" in answer.sentence
+
+
+async def test_of_a_ranking_only_those_are_asked_again_who_lost_by_their_words(tmp_path: Path) -> None:
+    oracle = Preferring(
+        {"good": GOOD, "fair": lambda *_: 0.8, "first": GOOD},
+        prefers={"first": lambda question: question.choices[0]},
+    )
+    report = await investigated(tmp_path, oracle, "Which of good, fair and first is best at telling vehicles apart?")
+    assert report.headline.startswith("good is best")
+    assert "first cannot be compared" in report.headline
+    again = [one for one in report.experiments if one.design.question == "What is in the image?"]
+    assert again
+    assert all("first" in claim.models for one in again for claim in one.design.claims)
+
+
 async def test_who_cannot_see_the_plain_pictures_has_no_robustness_to_lose(tmp_path: Path) -> None:
     report = await investigated(tmp_path, Oracle({"poor": POOR}), "Is poor robust to noise?")
     assert verdict_of(report.answers[0]) == "open"

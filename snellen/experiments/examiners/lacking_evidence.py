@@ -32,6 +32,9 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
     because, instead = f", as {ending.why}" if ending.why else "", f"; {ending.instead}" if ending.instead else ""
     if standing.again is not None:
         otherwise = asked_otherwise(part.designs[standing.again]).question
+        if part.question.comparison is not None:
+            asked = f"they have to be asked in other words, “{otherwise}”, before one of them is said to be worse"
+            return f"{asked}, and were not{because}{instead}"
         asked = f"it has to be asked in other words, “{otherwise}”, before it is said to fail"
         return f"{asked}, and was not{because}{instead}"
     if standing.says != "open":
