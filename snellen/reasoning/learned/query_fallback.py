@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, is_sure, unknown
+from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, WARY, unknown
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
@@ -31,6 +31,7 @@ _LIMIT: Final = re.compile(
     re.IGNORECASE,
 )
 """It asks up to which severity something holds."""
+_UNUSED: Final = "It names something that has no place in what was understood."
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class QueryGuess:
 
     def is_sure(self, strange: Sequence[str] = ()) -> bool:
         """Tell whether it counts as understood, beside words that nobody knows."""
-        holds_all = not self.loses_limit and (not self.left_out or self.probability >= CERTAIN)
-        return self.query is not None and is_sure(self.guess, strange) and holds_all
+        least = CERTAIN if self.left_out else WARY if strange or self.guess.perhaps_unused else SURE
+        return self.query is not None and not (self.guess.unmet or self.loses_limit) and self.probability >= least
 
 
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -85,7 +86,7 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
     found = [QueryGuess(reader.finished(each.meaning), each) for each in guesses]  # of what cannot be examined, none
     ranked = sorted((_together(each, found) for each in found), key=_rank)
     if ranked and (query := ranked[0].query) is not None:  # only the first may count as understood
-        left_out = reader.left_out(text, query)
+        left_out = (*reader.left_out(text, query), *([_UNUSED] if ranked[0].guess.unused else ()))
         ranked[0] = replace(ranked[0], left_out=left_out, loses_limit=_loses_limit(text, query))
     return ranked
 
@@ -109,7 +110,7 @@ def decided_query(reading: UnreadQuery, guesses: Sequence[QueryGuess]) -> QueryR
     """Return the reading of a question that the grammar does not read."""
     strange = unknown(reading.words)
     best = guesses[0] if guesses else None
-    if best is None or best.query is None or best.guess.unused or best.probability < (SURE if strange else LIKELY):
+    if best is None or best.query is None or best.probability < (SURE if strange or best.guess.unused else LIKELY):
         return reading
     if best.is_sure(strange):
         return UnderstoodQuery(best.query, probability=best.probability)
@@ -126,7 +127,7 @@ def compared_query(reading: UnderstoodQuery, guesses: Sequence[QueryGuess]) -> Q
     best = guesses[0] if guesses else None
     if best is None or best.query is None or best.probability < (LIKELY if reading.unread else CERTAIN):
         return reading
-    if best.guess.unused or best.left_out or alike(reading.query, best.query):
+    if best.left_out or alike(reading.query, best.query):
         return reading
     return AmbiguousQuery((reading.query, best.query))
 

@@ -8,7 +8,14 @@ import pytest
 
 from snellen.profiles import load_profile
 from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, SURE
-from snellen.reasoning.learned.query_fallback import QueryGuess, alike, compared_query, decided_query, read_query
+from snellen.reasoning.learned.query_fallback import (
+    QueryGuess,
+    alike,
+    compared_query,
+    decided_query,
+    guessed_queries,
+    read_query,
+)
 from snellen.reasoning.learned.reader import Guess
 from snellen.reasoning.queries import reader as grammar
 from snellen.reasoning.queries.model_query import ModelQuery
@@ -40,6 +47,22 @@ def test_what_no_rule_reads_is_understood_where_it_is_sure_and_asked_back_where_
     assert decided_query(UNREAD, [guess(BIRDS, CERTAIN, "“ever” …")]) == UnderstoodQuery(BIRDS, probability=CERTAIN)
     assert decided_query(UNREAD, [guess(BIRDS, LIKELY - 0.01)]) is UNREAD
     assert decided_query(UNREAD, [guess(None, CERTAIN), guess(BIRDS, LIKELY)]) is UNREAD
+
+
+def test_what_a_question_names_beside_is_left_out_where_it_is_nearly_certain_only() -> None:
+    def reading_of(question: str) -> object:
+        return read_query(question, MODELS, PROFILE)
+
+    story = "I keep dogs, but never mind them. "
+    assert reading_of("Can clip recognize birds?") == UnderstoodQuery(BIRDS)
+    (best, *_) = guessed_queries(f"{story}Is clip able to say of a picture that it shows a bird?", MODELS, PROFILE)
+    assert best.guess.unused
+    assert best.left_out[-1] == "It names something that has no place in what was understood."
+    for probability, kind in ((CERTAIN, UnderstoodQuery), (SURE, AmbiguousQuery), (LIKELY, UnreadQuery)):
+        found = QueryGuess(BIRDS, Guess(BIRDS, probability, ("dog",)), best.left_out)
+        assert isinstance(decided_query(UNREAD, [found]), kind)
+    unmet = Guess(BIRDS, 1.0, (), unmet=("blurred",))
+    assert isinstance(decided_query(UNREAD, [QueryGuess(BIRDS, unmet)]), AmbiguousQuery)
 
 
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
