@@ -18,6 +18,7 @@ from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
 from snellen.reasoning.queries import reader as queries
+from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
@@ -31,6 +32,15 @@ _LIMIT: Final = re.compile(
     re.IGNORECASE,
 )
 """It asks up to which severity something holds."""
+_ALONE: Final = re.compile(
+    r"\b(?:alone|nothing else|(?:all )?by (?:itself|themselves|its lonesome)|on (?:its|their) own)\b", re.IGNORECASE
+)
+_COMPANY: Final = re.compile(
+    r"\b(?:others?|company|amid|clutter\w*|crowd\w*|jumbl\w*|surround\w*)\b"
+    r"|\b(?:never|not|rarely|seldom|nothing (?!else))\b|n[’']t\b",
+    re.IGNORECASE,
+)
+"""A thing is shown alone where a text says so, and has none of these."""
 _UNUSED: Final = "It names something that has no place in what was understood."
 
 
@@ -42,13 +52,14 @@ class QueryGuess:
         query: The meaning; None for what no experiment answers.
         guess: The guess that it is of, with the probability of all that ask the same.
         left_out: What of the question it has no place for, in sentences; of the first guess only.
-        loses_limit: Whether the question may ask up to which severity something holds, and it does not; likewise.
+        is_contradicted: Whether words of the question say otherwise: up to which severity something holds, or that
+            things are alone; likewise.
     """
 
     query: ModelQuery | None
     guess: Guess
     left_out: tuple[str, ...] = ()
-    loses_limit: bool = False
+    is_contradicted: bool = False
 
     @property
     def probability(self) -> float:
@@ -58,7 +69,7 @@ class QueryGuess:
     def is_sure(self, strange: Sequence[str] = ()) -> bool:
         """Tell whether it counts as understood, beside words that nobody knows."""
         least = CERTAIN if self.left_out else WARY if strange or self.guess.perhaps_unused else SURE
-        return self.query is not None and not (self.guess.unmet or self.loses_limit) and self.probability >= least
+        return self.query is not None and not (self.guess.unmet or self.is_contradicted) and self.probability >= least
 
 
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -87,7 +98,7 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
     ranked = sorted((_together(each, found) for each in found), key=_rank)
     if ranked and (query := ranked[0].query) is not None:  # only the first may count as understood
         left_out = (*reader.left_out(text, query), *([_UNUSED] if ranked[0].guess.unused else ()))
-        ranked[0] = replace(ranked[0], left_out=left_out, loses_limit=_loses_limit(text, query))
+        ranked[0] = replace(ranked[0], left_out=left_out, is_contradicted=_is_contradicted(text, query))
     return ranked
 
 
@@ -165,8 +176,10 @@ def _unordered(question: ModelQuestion) -> ModelQuestion:
     return question.model_copy(update={"sense": "open", "models": models})
 
 
-def _loses_limit(text: str, query: ModelQuery) -> bool:
-    return all(each.asks in {"whether", "how much"} for each in query.questions) and bool(_LIMIT.search(text))
+def _is_contradicted(text: str, query: ModelQuery) -> bool:
+    loses_limit = all(each.asks in {"whether", "how much"} for each in query.questions) and _LIMIT.search(text)
+    is_among = all(isinstance(each.ability, Recognise) and each.ability.among for each in query.questions)
+    return bool(loses_limit or (is_among and _ALONE.search(text) and not _COMPANY.search(text)))
 
 
 @lru_cache(maxsize=256)

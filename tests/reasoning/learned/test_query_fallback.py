@@ -10,6 +10,7 @@ from snellen.profiles import load_profile
 from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, SURE
 from snellen.reasoning.learned.query_fallback import (
     QueryGuess,
+    _is_contradicted,
     alike,
     compared_query,
     decided_query,
@@ -63,6 +64,21 @@ def test_what_a_question_names_beside_is_left_out_where_it_is_nearly_certain_onl
         assert isinstance(decided_query(UNREAD, [found]), kind)
     unmet = Guess(BIRDS, 1.0, (), unmet=("blurred",))
     assert isinstance(decided_query(UNREAD, [QueryGuess(BIRDS, unmet)]), AmbiguousQuery)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_contradicted"),
+    [
+        ("A picture of one object with nothing else around: does clip name it?", True),
+        ("The object's all by its lonesome. Will clip name it?", True),
+        ("Our objects never stand alone. Can clip tell what one is?", False),
+        ("Can clip recognise objects in a crowd, as opposed to objects by themselves?", False),
+    ],
+)
+def test_what_is_said_to_be_alone_is_not_understood_as_among_others(said: str, *, is_contradicted: bool) -> None:
+    among = meaning("Can clip recognize things among other things?")
+    assert _is_contradicted(said, among) is is_contradicted
+    assert not _is_contradicted(said, meaning("Can clip recognize things?"))
 
 
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
