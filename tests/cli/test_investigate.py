@@ -177,7 +177,7 @@ def test_a_person_at_the_terminal_says_what_is_meant(
     oracle: Oracle, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = "Is clip the best at counting?"
-    assert main(["investigate", query, "--thread", "t1"]) == 1
+    assert main(["investigate", query, "--thread", "t1"]) == 2
     meant = re.search(r"Do you mean “(.+?)”\? Then ask that\.", capsys.readouterr().err)
     assert meant is not None
     answers = io.StringIO("y\n")
@@ -191,7 +191,7 @@ def test_a_person_at_the_terminal_says_what_is_meant(
         answers = io.StringIO("y\n" if options else "n\n")
         monkeypatch.setattr(answers, "isatty", lambda: True)
         monkeypatch.setattr("sys.stdin", answers)
-        assert main(["investigate", query, "--thread", "t2", *options]) == 1
+        assert main(["investigate", query, "--thread", "t2", *options]) == 2
         assert answers.read() == left
     assert "as none of that is meant" in capsys.readouterr().err
 

@@ -81,6 +81,22 @@ def test_what_is_said_to_be_alone_is_not_understood_as_among_others(said: str, *
     assert not _is_contradicted(said, meaning("Can clip recognize things?"))
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is clip the best of the models at counting?",
+        "clip is the strongest at birds, right?",
+        "The worst of all at birds is clip, they say.",
+    ],
+)
+def test_a_superlative_is_not_understood_as_the_plain_ability(question: str) -> None:
+    reading = read_query(question, MODELS, PROFILE)
+    assert not isinstance(reading, UnderstoodQuery) or reading.query.questions[0].comparison is not None
+    assert _is_contradicted(question, BIRDS)
+    assert not _is_contradicted(question, meaning("Which model is best at recognizing birds?"))
+    assert not _is_contradicted("Is clip at its best at birds, able to recognise one?", BIRDS)
+
+
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
     whole, part = UnderstoodQuery(BIRDS), UnderstoodQuery(BIRDS, unread=("It is late.",))
     assert compared_query(whole, [guess(CARS, CERTAIN)]) == AmbiguousQuery((BIRDS, CARS))
