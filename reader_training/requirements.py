@@ -21,7 +21,7 @@ from snellen.reasoning.learned.word_requirements import REQUIREMENTS, unmet
 
 _LEAST: Final = 12
 """Wordings that a word must stand in."""
-_MISSED: Final = 0.02
+_MISSED: Final = 0.03
 """The share of them that may lack every part that is required."""
 _MANY: Final = 24
 """Of so many wordings one may lack them."""
