@@ -197,12 +197,12 @@ def reader_with(weights: Mapping[str, Tensor]) -> LearnedReader:
     Raises:
         ValueError: They are of another version of the reader.
     """
-    from transformers import AutoTokenizer
-
     from snellen.profiles.exclusive_loading import loading_alone
     from snellen.reasoning.learned.text_encoding import TextEncoder
 
     with loading_alone():
+        from transformers import AutoTokenizer  # two threads that import it at once may not find its names
+
         network, tokenizer = new_network(), AutoTokenizer.from_pretrained(encoder_folder())
     missing, unexpected = network.load_state_dict(weights, strict=False)
     if unexpected or any(not name.startswith("encoder.") for name in missing):
