@@ -174,7 +174,12 @@ def is_sure(guess: Guess, strange: Sequence[str] = ()) -> bool:
         guess: The guess.
         strange: Words of the text that nobody knows.
     """
-    return guess.leaves_nothing_out and guess.probability >= (WARY if strange or guess.perhaps_unused else SURE)
+    return guess.leaves_nothing_out and guess.probability >= sure_from(guess, strange)
+
+
+def sure_from(guess: Guess, strange: Sequence[str] = ()) -> float:
+    """Return the probability from which on a guess that leaves nothing out counts as understood; see ``is_sure``."""
+    return WARY if strange or guess.perhaps_unused else SURE
 
 
 def unknown(words: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, WARY, unknown
+from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, sure_from, unknown
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
@@ -74,7 +74,7 @@ class QueryGuess:
 
     def is_sure(self, strange: Sequence[str] = ()) -> bool:
         """Tell whether it counts as understood, beside words that nobody knows."""
-        least = CERTAIN if self.left_out else WARY if strange or self.guess.perhaps_unused else SURE
+        least = CERTAIN if self.left_out else sure_from(self.guess, strange)
         return self.query is not None and not (self.guess.unmet or self.is_contradicted) and self.probability >= least
 
 
