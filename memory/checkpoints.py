@@ -127,7 +127,12 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
         async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
             saver = HomeSaver(connection, serde=serde)
             await saver.setup()
-            yield saver
+            try:
+                yield saver
+            finally:
+                # A cursor of a cancelled run keeps a closed connection alive, and a transaction would keep its lock.
+                async with saver.lock:
+                    await connection.rollback()
 
 
 def _connected_to_read(database: Path) -> sqlite3.Connection:

@@ -341,6 +341,7 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
     import snellen.memory.checkpoints
+    import snellen.threads.thread
     from snellen.graphs.states import STATE_TYPES
 
     def saver() -> InMemorySaver:
@@ -359,7 +360,7 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
         run.cancel()
         raise Crash
 
-    snellen.memory.checkpoints.checkpoints = opened
+    snellen.threads.thread.checkpoints = opened
     snellen.memory.checkpoints.thread_heads = lambda folder=None, thread=None: {THREAD: (job.graph, "")}
     witness.end = crash
     run = asyncio.create_task(follow(job, witness))
@@ -418,7 +419,7 @@ def child(job: Job, pipe: int) -> int:
     try:
         asyncio.run(follow_in_memory(job, witness) if job.checkpoints == IN_MEMORY else follow(job, witness))
     except BaseException:  # noqa: BLE001 - whatever it is, the parent's code must not go on in the child
-        traceback.print_exc()
+        Path(job.home, "trouble").write_text(traceback.format_exc())
         return 1
     return 0
 

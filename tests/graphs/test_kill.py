@@ -82,6 +82,12 @@ class Remains:
     exits: list[int] = field(default_factory=list)
 
     @property
+    def trouble(self) -> str:
+        """What ended the last process, where it was neither killed nor done."""
+        file = self.home / "trouble"
+        return file.read_text() if file.exists() else ""
+
+    @property
     def nodes(self) -> list[str]:
         return [line.split()[0] for line in (self.home / "log").read_text().splitlines()]
 
@@ -144,7 +150,7 @@ def at_nodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Remains]:
 def test_an_unharmed_thread_learns_and_answers_rightly(at_nodes: dict[str, Remains]) -> None:
     remains = at_nodes["none"]
 
-    assert remains.exits == [0]
+    assert remains.exits == [0], remains.trouble
     assert remains.nodes == list(FLOW)
     assert (remains.state["answer"], remains.state["verdict"]) == (True, "right")
     assert remains.learned == [("CLASSIFY", 3, 0, 0, ""), ("LOC", 0, 3, 0, "")]
@@ -159,7 +165,7 @@ def test_killed_at_a_node_it_repeats_only_that_one(at_nodes: dict[str, Remains],
 
 def _repeats_one(remains: Remains, node: str, unharmed: Remains) -> None:
     place = FLOW.index(node)
-    assert remains.exits == [-signal.SIGKILL, 0]
+    assert remains.exits == [-signal.SIGKILL, 0], remains.trouble
     assert remains.nodes == [*FLOW[: place + 1], *FLOW[place:]]
     remains.check(unharmed)
 
@@ -170,7 +176,7 @@ def test_killed_when_the_result_of_a_node_was_saved_it_repeats_none(at_nodes: di
 
 
 def _repeats_none(remains: Remains, unharmed: Remains) -> None:
-    assert remains.exits == [-signal.SIGKILL, 0]
+    assert remains.exits == [-signal.SIGKILL, 0], remains.trouble
     assert remains.nodes == list(FLOW)
     remains.check(unharmed)
 
@@ -178,7 +184,7 @@ def _repeats_none(remains: Remains, unharmed: Remains) -> None:
 def test_killed_with_an_approval_it_goes_on(at_nodes: dict[str, Remains]) -> None:
     remains = at_nodes[APPROVED]
 
-    assert remains.exits == [-signal.SIGKILL, 0]
+    assert remains.exits == [-signal.SIGKILL, 0], remains.trouble
     assert [node for node in remains.nodes if node != "approve"] == [node for node in FLOW if node != "approve"]
     remains.check(at_nodes["none"])
 
@@ -218,7 +224,7 @@ def test_killed_when_a_node_is_done_again_it_repeats_only_that(
     remains = elsewhere[f"{node} {count}"]
     place = [at for at, each in enumerate(FLOW) if each == node][count - 1]
 
-    assert remains.exits == [-signal.SIGKILL, 0]
+    assert remains.exits == [-signal.SIGKILL, 0], remains.trouble
     assert remains.nodes == [*FLOW[: place + 1], *FLOW[place:]]
     remains.check(elsewhere["none"])
 

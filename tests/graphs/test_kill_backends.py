@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from snellen.memory.checkpoints import DATABASE
 from tests.graphs.killed import FLOW, IN_MEMORY
 from tests.graphs.test_kill import NODES, SAVED, Remains, killed_and_resumed
 from tests.servers.postgres_server import PostgresServer
@@ -64,7 +65,8 @@ def check(remains: Remains, unharmed: Remains, case: Case) -> None:
     node = victim.partition("'")[0]
     place, saved = FLOW.index(node), victim != node
 
-    assert remains.exits == ([0] if backend == "memory" else [-signal.SIGKILL, 0])
+    assert remains.exits == ([0] if backend == "memory" else [-signal.SIGKILL, 0]), remains.trouble
+    assert (remains.home / DATABASE).exists() == (backend == "sqlite")
     remains.check(unharmed)
     begun, again = remains.nodes[: place + 1], remains.nodes[place + 1 :]
     assert begun == list(FLOW[: place + 1])

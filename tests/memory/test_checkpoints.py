@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import Mock
@@ -32,6 +33,22 @@ async def test_the_database_is_shared_by_processes(tmp_path: Path) -> None:
             assert await rows.fetchone() == ("wal",)
         async with saver.conn.execute("PRAGMA busy_timeout") as rows:
             assert await rows.fetchone() == (30_000,)
+
+
+async def test_a_run_that_is_cancelled_in_the_middle_leaves_nothing_locked(tmp_path: Path) -> None:
+    writing = "INSERT INTO writes (thread_id, checkpoint_id, task_id, idx, channel) VALUES ('one', ?, 'a task', 0, 'a')"
+    async with checkpoints(tmp_path) as saver:
+        assert isinstance(saver, AsyncSqliteSaver)
+        await saver.conn.execute(writing, ("saved",))
+        await saver.conn.commit()
+        # As what is saved and read when the run is cancelled: neither ends, and an error's traceback holds it.
+        held = await saver.conn.execute("SELECT 1 FROM writes UNION ALL SELECT 2 FROM writes")
+        assert await held.fetchone() == (1,)
+        await saver.conn.execute(writing, ("half done",))
+
+    with closing(sqlite3.connect(tmp_path / DATABASE, timeout=0)) as other:
+        other.execute(writing, ("later",))
+        assert set(other.execute("SELECT checkpoint_id FROM writes")) == {("saved",), ("later",)}
 
 
 async def test_the_home_is_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
