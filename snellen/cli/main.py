@@ -104,7 +104,7 @@ commands
 
 Snellen keeps its memory in SNELLEN_HOME (default: your data directory). Machines share threads if
 SNELLEN_CHECKPOINTS=postgresql://… is set, and with SNELLEN_STORE="postgresql://… s3://…" also what
-models answered, and pictures (docs/store.md). `snellen resume THREAD` continues a
+models answered, demonstrations, prompts and pictures (docs/store.md). `snellen resume THREAD` continues a
 run that was stopped. After the first question a process stays for some minutes, so that the
 next are answered sooner (`snellen resident`). Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @command(
     "resume",
-    option("thread", metavar="THREAD", help="a run of `snellen threads`"),
+    option("thread", metavar="THREAD", help="a thread that `snellen threads` lists"),
     option("--approve", action="store_true", exclusive=True, help="allow what the run waits to do"),
     option("--reject", action="store_true", exclusive=True, help="refuse it"),
     MEANING,

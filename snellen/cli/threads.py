@@ -47,7 +47,7 @@ def list_(options: argparse.Namespace) -> int:
 
 @command(
     "threads delete",
-    option("ids", nargs="*", metavar="ID", help="a run of `snellen threads`"),
+    option("ids", nargs="*", metavar="ID", help="a thread that `snellen threads` lists"),
     option("--older-than", default="", metavar="AGE", help="delete runs unchanged for 12h, 30d or 8w"),
     option("--yes", action="store_true", help="do not ask"),
     JSON,
