@@ -96,6 +96,11 @@ class ModelOutcome:
         return self.able is not None and self.able.verdict == "no"
 
     @property
+    def is_blind(self) -> bool:
+        """True where what it sees of the pictures as they were is too little to lose anything, of either of two."""
+        return "no" in self.verdicts("plain")
+
+    @property
     def is_doubtful(self) -> bool:
         """True where the words may be why a model failed, or one of two did; of a group's name they surely may."""
         return (self.failed or self.leans) and not self.is_repeated and not self.design.of_names

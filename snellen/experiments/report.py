@@ -202,6 +202,7 @@ class Experiment(ExperimentRecord):
             and not one.trouble
             and not one.moot
             and (one.claim.kind, one.claim.model) not in moot
+            and not (one.claim.kind == "steadier" and blind.intersection(one.claim.models))
         ]
 
 

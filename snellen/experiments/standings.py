@@ -229,9 +229,10 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     counting = [one for one in outcomes if one.counts]
     if outcomes and not counting and not left:
         return ModelStanding(name, "open", pending=False, decisive="open", moot=wordings_told(outcomes))
-    if any(verdict == "no" for one in outcomes for verdict in one.verdicts("plain")):
-        moot = "one of them does not recognize enough in the pictures as they were to lose anything"
-        return ModelStanding(name, "open", pending=False, decisive="open", moot=moot)
+    if _is_blind(counting):
+        moot = "" if left else "one of them does not recognize enough in the pictures as they were to lose anything"
+        return ModelStanding(name, "open", pending=left, decisive="open", moot=moot)
+    counting = [one for one in counting if not one.is_blind]
     findings = [one for each in counting for one in each.findings if one.claim.other]
     decided = [one for one in findings if one.verdict != "open"]
     how, margin = (question.comparison.how, question.comparison.margin) if question.comparison else ("better", 0)
@@ -245,9 +246,28 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
         if how == "alike" and ruled_out and not left:
             return ModelStanding(name, "yes", pending=False, decisive="no")
         return ModelStanding(name, "open", pending=left, decisive="no" if ruled_out else "open")
-    verdict: Verdict = decided[0].verdict if decided else "open"
+    verdict = _verdict_of_one(findings, left=left or len(counting) < len(outcomes))
     says = _TURNED[verdict] if how == "as good" else verdict
     return ModelStanding(name, says, pending=left and verdict == "open", decisive=verdict)
+
+
+def _verdict_of_one(findings: Sequence[Finding], *, left: bool) -> Verdict:
+    """Return whether a model is better than another one, by some points if its claims have a margin.
+
+    Any experiment may show a difference. That there is none so large only follows from all of them: two that guess at
+    the hardest one are alike there.
+
+    Args:
+        findings: Of all experiments that count.
+        left: Whether there are others.
+    """
+    found = {one.verdict for one in findings}
+    if all(one.claim.of_gain for one in findings):
+        found -= {"open"}
+        return found.pop() if len(found) == 1 else "open"
+    if "yes" in found:
+        return "yes"
+    return "no" if found == {"no"} and not left else "open"
 
 
 def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
@@ -325,19 +345,28 @@ def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment])
     )
 
 
+def _is_blind(outcomes: Sequence[ModelOutcome]) -> bool:
+    """Tell whether some change was only tried where not enough is recognized in the pictures as they were."""
+    tried = [one.design.condition for one in outcomes]
+    judged = [one.design.condition for one in outcomes if not one.is_blind]
+    return any(condition not in judged for condition in tried)
+
+
 def _robustness(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether a model loses nothing in all experiments that say what it sees in the plain pictures."""
+    """Return whether a model loses nothing in all experiments that say what it sees in the plain pictures.
+
+    One in which it does not recognize enough says nothing, if another one is about the same change. Where that is not
+    decided it is near the bar, and there is something to lose.
+    """
     seeing = [one for one in outcomes if one.counts]
-    drops = [verdict for one in seeing for verdict in one.verdicts("drop")]
-    plain = [verdict for one in seeing for verdict in one.verdicts("plain")]
-    if "yes" in drops:
+    if any("yes" in one.verdicts("drop") for one in seeing):
         return ModelStanding(name, "no", pending=False, decisive="yes")
-    if "no" in plain:
+    drops = [verdict for one in seeing if not one.is_blind for verdict in one.verdicts("drop")]
+    if _is_blind(seeing):
         # What it loses of what it does recognize may still be decided; of what it does not, there is nothing to lose.
-        if any(drop == "open" and seen != "no" for drop, seen in zip(drops, plain, strict=True)):
-            return ModelStanding(name, "open", pending=False, decisive="open")
-        moot = "it does not recognize enough in the pictures as they were to lose anything"
-        return ModelStanding(name, "open", pending=False, decisive="open", moot=moot)
+        is_open = left or "open" in drops
+        moot = "" if is_open else "it does not recognize enough in the pictures as they were to lose anything"
+        return ModelStanding(name, "open", pending=left, decisive="open", moot=moot)
     if "open" in drops or left or not outcomes:
         return ModelStanding(name, "open", pending=left, decisive="open" if "open" in drops else "no")
     if not outcomes[-1].counts:

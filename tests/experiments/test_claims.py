@@ -90,9 +90,13 @@ async def test_losses_of_two_models_are_compared_where_both_have_something_to_lo
     seen = await concluded(query, [{"plain": "yes", "steadier": "no"}])
     assert [one.about for one in seen.answers] == ["clip and blip"]
     assert seen.answers[0].sentence.startswith("Yes, clip is less robust than blip to defocus blur: ")
-    blind = await concluded(query, [{"plain blip": "no", "plain clip": "yes", "steadier": "no"}])
-    assert blind.answers[0].holds is None
-    assert "does not recognize enough" in blind.answers[0].sentence
+    blind: dict[str, Verdict] = {"plain blip": "no", "plain clip": "yes", "steadier": "open"}
+    assert EXAMINER.next_design(after(query, [blind])) is not None, "two may be compared at an easier task"
+    easier = await concluded(query, [blind, {"plain": "yes", "steadier": "no"}])
+    assert easier.answers[0].sentence.startswith("Yes, clip is less robust than blip to defocus blur: ")
+    (unsaid,) = (await concluded(query, [blind, blind])).answers
+    assert unsaid.holds is None
+    assert "does not recognize enough" in unsaid.sentence
 
 
 async def test_nothing_found_is_no_equality() -> None:
@@ -106,8 +110,34 @@ async def test_nothing_found_is_no_equality() -> None:
     assert "equally good at counting things, within 10 points" in both.answers[0].sentence
     half = await concluded(alike, [{"better clip and blip": "no"}] * 2)
     assert half.answers[0].holds is None
-    good = await concluded("Is clip as good as blip at counting?", [{"better": "no"}])
+    hardest = await concluded("Is clip as good as blip at counting?", [{"better": "no"}])
+    assert hardest.answers[0].holds is None, "both may guess at the hardest one"
+    good = await concluded("Is clip as good as blip at counting?", [{"better": "no"}] * 2)
     assert good.answers[0].sentence.startswith("Yes, clip is as good as blip")
+
+
+async def test_one_hard_task_does_not_show_that_a_difference_is_small() -> None:
+    query = "Is clip better than blip at counting by more than 10 points?"
+    assert EXAMINER.next_design(after(query, [{"better": "no"}])) is not None
+    (shown,) = (await concluded(query, [{"better": "no"}, {"better": "yes"}])).answers
+    assert shown.holds is True
+    (small,) = (await concluded(query, [{"better": "no"}] * 2)).answers
+    assert small.holds is False
+
+
+def test_experiments_that_contradict_each_other_decide_nothing() -> None:
+    query = "Is clip better than blip at counting?"
+    report = after(query, [{"better": "open"}, {"better": "yes"}])
+    first, second = report.experiments
+    turned = [one.model_copy(update={"verdict": "no"}) for one in first.findings]
+    first = first.model_copy(update={"findings": turned})
+    (found,) = EXAMINER.standings(report.model_copy(update={"experiments": [first, second]}))
+    assert found.says == "open"
+
+
+def test_of_who_recognizes_too_little_no_losses_are_compared_any_more() -> None:
+    verdicts: dict[str, Verdict] = {"plain blip": "no", "plain clip": "yes", "steadier": "open"}
+    assert after("Does blur hurt clip more than blip?", [verdicts]).experiments[0].pending == []
 
 
 def drawn(design: Design, number: int) -> Sample:

@@ -16,8 +16,11 @@ from snellen.experiments.report import Answer, Experiment, Finding, Report
 from snellen.experiments.second_wordings import is_second_wording
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 
-EXAMINER = CaseExaminer(load_profile("embedded"))
+PROFILE = load_profile("embedded")
+EXAMINER = CaseExaminer(PROFILE)
 EVERY = "Can clip recognize every bird?"
 
 
@@ -104,6 +107,14 @@ def test_a_stated_share_is_that_of_the_pictures_of_each_class() -> None:
 def test_what_cannot_be_counted_is_refused_with_the_reason(query: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         design_of(query)
+
+
+def test_an_upper_bound_is_not_taken_for_one_of_so_many_classes() -> None:
+    """Less than 80 % for three kinds or more is not the opposite of more than 80 % for three kinds or more."""
+    query = "Is clip right in {} than 80 % at recognizing at least 3 kinds of birds?"
+    assert isinstance(read_query(query.format("more"), ["clip", "blip"], PROFILE), UnderstoodQuery)
+    reading = read_query(query.format("less"), ["clip", "blip"], PROFILE)
+    assert not isinstance(reading, UnderstoodQuery)
 
 
 async def test_every_class_is_recognized_only_where_none_fails() -> None:

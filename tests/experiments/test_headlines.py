@@ -141,15 +141,15 @@ async def test_as_good_as_is_said_with_the_difference_of_the_first_from_the_seco
     query, models = "Is blip as good as llava-upright at naming colors?", ["blip", "llava-upright"]
     report = Report(query=query, models=models, alpha=0.05, seed=0)
     examiner = CaseExaminer(PROFILE)
-    design = examiner.next_design(report)
-    assert design is not None
     mean = -0.67 if verdict == "no" else 0.67
-    found = [
-        Finding(claim=claim, n=40, verdict=verdict, mean=mean, interval=(mean - 0.2, mean + 0.2))
-        for claim in design.claims
-    ]
-    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=8, findings=found)]})
-    (answer,) = (await examiner.conclude(done)).answers
+    while (design := examiner.next_design(report)) is not None:
+        found = [
+            Finding(claim=claim, n=40, verdict=verdict, mean=mean, interval=(mean - 0.2, mean + 0.2))
+            for claim in design.claims
+        ]
+        done = Experiment(design=design, rounds=8, findings=found)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    (answer,) = (await examiner.conclude(report)).answers
     assert answer.sentence.startswith(
         f"{lead}blip is as good as llava-upright at naming the colors of things, or worse"
     )

@@ -47,7 +47,8 @@ def report_so_far(query: str, experiments: list[tuple[Verdict, ...]]) -> Report:
         ("Is it robust to noise?", [("yes", "no")], "open", True),
         ("Is it robust to noise?", [("open", "yes")], "no", False),
         ("Is it robust to noise?", [("no", "open")], "open", True),
-        ("Is it robust to noise?", [("no", "open"), ("no", "open")], "open", False),
+        ("Is it robust to noise?", [("no", "open"), ("no", "open")], "open", True),
+        ("Is it robust to noise?", [("no", "open"), ("no", "open"), ("yes", "no")], "yes", False),
         ("Is it robust to noise?", [("yes", "open")], "open", True),
         ("Is it robust to noise?", [("yes", "open"), ("yes", "yes")], "no", False),
         ("Is it robust to noise?", [("yes", "open"), ("yes", "no")], "open", False),
@@ -176,8 +177,7 @@ def test_a_second_wording_asks_the_same_of_the_same_pictures(query: str) -> None
 @pytest.mark.parametrize(
     ("experiments", "moot"),
     [
-        ([("no", "no"), ("no", "no")], True),
-        ([("yes", "no"), ("no", "open"), ("no", "open")], True),
+        ([("no", "no"), ("no", "no"), ("no", "open"), ("no", "open")], True),
         ([("yes", "open"), ("no", "open"), ("no", "open")], False),
     ],
 )
@@ -191,6 +191,12 @@ async def test_nothing_more_is_asked_of_who_has_nothing_to_lose(
     judged = await EXAMINER.judge_sufficiency(report)
     assert judged.sufficient
     assert judged.unsettled == ([] if moot else ["it"])
+
+
+def test_who_recognizes_too_little_for_one_experiment_is_judged_by_another() -> None:
+    report = report_so_far("Is it robust to noise?", [("yes", "no"), ("no", "open"), ("no", "open")])
+    (found,) = EXAMINER.standings(report)
+    assert (found.says, found.pending, found.moot) == ("yes", False, "")
 
 
 async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictures() -> None:

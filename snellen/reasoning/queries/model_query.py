@@ -217,6 +217,8 @@ def _problem_of_classes(question: ModelQuestion) -> str:
         alone = question.comparison is None and question.than is None and not question.robust
         plain = question.asks == "whether" and question.sense != "fails" and question.ability.kind == "recognise"
         bounded = question.classes.how not in {"exactly", "how many"}
+        if question.threshold is not None and not question.threshold.above:
+            return "of so many classes it is asked whether a model is right in more than a share of the pictures"
         return "" if alone and plain and bounded else "for how many classes it holds is asked of recognizing them"
     if question.asks != "which classes":
         return ""
