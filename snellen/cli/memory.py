@@ -252,7 +252,7 @@ def copy_threads(options: argparse.Namespace) -> int:
     examples="SNELLEN_STORE='postgresql://… s3://…' snellen memory copy --to store",
 )
 def copy(options: argparse.Namespace) -> int:
-    """Copy trials, samples, the ledger, demonstrations, prompts, pictures and threads of the home into its store, or back."""
+    """Copy trials, samples, the ledger, demonstrations, prompts, pictures and threads into the store, or back."""
     from snellen.graphs.states import STATE_TYPES
     from snellen.memory.home_copying import copy_home
 

@@ -360,7 +360,7 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
         run.cancel()
         raise Crash
 
-    snellen.threads.thread.checkpoints = opened
+    cast("Any", snellen.threads.thread).checkpoints = opened
     snellen.memory.checkpoints.thread_heads = lambda folder=None, thread=None: {THREAD: (job.graph, "")}
     witness.end = crash
     run = asyncio.create_task(follow(job, witness))
