@@ -12,7 +12,7 @@ from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
-from snellen.reasoning.queries.echo import SPLIT_WORDS
+from snellen.reasoning.queries.echo import SPLIT_WORDS, question_in_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
         profile: Says what they can do.
 
     Raises:
-        UnexaminableError: None of its models can do that, or a comparison has one model.
+        UnexaminableError: None of its models can do that, a comparison has one model, or guessing is a bound.
     """
+    _check(query)
     first, protocol = query.questions[0], query.protocol
     chosen = list(first.models or models)
     unable: dict[str, list[str]] = {}
@@ -92,6 +93,19 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     )  # fmt: skip
 
 
+def _check(query: ModelQuery) -> None:
+    """Refuse a query with a bound that is not known here."""
+    for question in query.questions:
+        bound = question.threshold
+        if bound is not None and bound.guessing:
+            stated = question.model_copy(update={"threshold": bound.model_copy(update={"guessing": False})})
+            msg = (
+                "Free answers and scored pairs have no share that guessing gives. Ask with a share instead, such as "
+                f"“{question_in_words(stated)[:300]}”"
+            )
+            raise UnexaminableError(msg)
+
+
 def _asked_of(question: ModelQuestion) -> tuple[object, ...]:
     return question.models, question.sense, question.quantifier
 
@@ -119,7 +133,7 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
     comparison = question.comparison
     if comparison is None:
         bound = question.threshold
-        stated = None if bound is None or bound.guessing else bound.share
+        stated = None if bound is None else bound.share
         return [
             Claim(
                 kind="ability",

@@ -178,3 +178,33 @@ def test_what_is_measured_of_judges_and_of_free_answers() -> None:
 async def test_a_protocol_that_does_not_fit_the_question_is_refused() -> None:
     with pytest.raises(UnexaminableError, match="Can the models recognize birds"):
         await ProtocolExaminer(PROFILE, "pairs").open_report("Can the models recognize birds?", MODELS)
+
+
+@pytest.mark.parametrize(
+    ("query", "instead"),
+    [
+        (
+            "Is llava-upright no better than guessing at telling the truth?",
+            "Is llava-upright right in at most 50 % at telling the truth?",
+        ),
+        (
+            "Is llava-judge better than guessing at ordering pairs of pictures by similarity?",
+            "Is llava-judge right in more than 50 % at ordering pairs of pictures by similarity?",
+        ),
+        (
+            "Does llava-upright tell the truth? Is it no better than guessing at being helpful?",
+            "Is llava-upright right in at most 50 % at being helpful?",
+        ),
+    ],
+)
+def test_of_free_answers_and_pairs_guessing_is_no_bound_and_a_share_is_asked_for(query: str, instead: str) -> None:
+    with pytest.raises(UnexaminableError, match="no share that guessing gives") as refused:
+        examined_so(understood(query, MODELS, PROFILE).query, MODELS, PROFILE)
+    assert f"“{instead}”" in str(refused.value)
+    assert examined_so(understood(instead, MODELS, PROFILE).query, MODELS, PROFILE).claims
+
+
+def test_whether_a_model_is_bad_at_the_truth_is_held_against_the_usual_bar() -> None:
+    query = understood("Is llava-upright bad at telling the truth?", MODELS, PROFILE).query
+    examined = examined_so(query, MODELS, PROFILE)
+    assert [(claim.threshold, examined.polarity) for claim in examined.claims] == [(0.8, "opposite")]
