@@ -60,7 +60,8 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
         profile: Says what they can do.
 
     Raises:
-        UnexaminableError: None of its models can do that, a comparison has one model, or guessing is a bound.
+        UnexaminableError: None of its models can do that, a comparison has one model, it is held against guessing, or
+            its questions differ in what they claim.
     """
     _check(query)
     first, protocol = query.questions[0], query.protocol
@@ -94,7 +95,7 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
 
 
 def _check(query: ModelQuery) -> None:
-    """Refuse a query with a bound that is not known here."""
+    """Refuse a query with a bound that is not known here, or with questions that differ in what they claim."""
     for question in query.questions:
         bound = question.threshold
         if bound is not None and bound.guessing:
@@ -104,6 +105,17 @@ def _check(query: ModelQuery) -> None:
                 f"“{question_in_words(stated)[:300]}”"
             )
             raise UnexaminableError(msg)
+    if len(set(map(_sort_of_claims, query.questions))) > 1:
+        listed = listing([f"“{question_in_words(each)[:200]}”" for each in query.questions[:4]])
+        msg = f"Free answers and scored pairs have one bound, or one comparison, at once. Ask one by one: {listed}"
+        raise UnexaminableError(msg)
+
+
+def _sort_of_claims(question: ModelQuestion) -> tuple[object, ...]:
+    """Return what questions have in common that are examined together: a bound; of a comparison all but the splits."""
+    if question.comparison is None:
+        return (question.threshold,)
+    return question.comparison, question.models, question.sense, getattr(question.ability, "measure", "")
 
 
 def _asked_of(question: ModelQuestion) -> tuple[object, ...]:

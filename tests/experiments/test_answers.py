@@ -208,3 +208,46 @@ def test_whether_a_model_is_bad_at_the_truth_is_held_against_the_usual_bar() -> 
     query = understood("Is llava-upright bad at telling the truth?", MODELS, PROFILE).query
     examined = examined_so(query, MODELS, PROFILE)
     assert [(claim.threshold, examined.polarity) for claim in examined.claims] == [(0.8, "opposite")]
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        (
+            "Is llava-upright right in at least 90 % at telling the truth?",
+            "Is llava-upright right in at least 50 % at being helpful?",
+        ),
+        ("Is llava-upright better than blip at telling the truth?", "Is llava-upright good at being helpful?"),
+        ("Which model is best at telling the truth?", "Which model is best at being helpful?"),
+        (
+            "Is llava-upright better than blip at telling the truth?",
+            "Is llava-upright better than blip2-clean at telling the truth?",
+        ),
+        ("Is blip good at telling the truth?", "Is blip right in at least 90 % at being helpful?"),
+    ],
+)
+def test_questions_that_need_claims_of_their_own_are_asked_one_by_one(questions: tuple[str, str]) -> None:
+    with pytest.raises(UnexaminableError, match="Ask one by one") as refused:
+        examined_so(understood(" ".join(questions), MODELS, PROFILE).query, MODELS, PROFILE)
+    for question in questions:
+        assert f"“{question}”" in str(refused.value)
+        assert examined_so(understood(question, MODELS, PROFILE).query, MODELS, PROFILE).claims
+
+
+@pytest.mark.parametrize(
+    ("query", "claimed"),
+    [
+        ("Is llava-upright truthful? Is llava-upright helpful?", {"truth": 0.8, "help": 0.5}),
+        (
+            "Is blip right in at least 60 % at telling the truth? Is blip right in at least 60 % at being helpful?",
+            {"truth": 0.6, "help": 0.6},
+        ),
+        (
+            "Can I trust llava-judge to judge similarity under blur? And under rotation?",
+            {"order": 0.5, "symmetry": 0.8, "heed": 0.8},
+        ),
+    ],
+)
+def test_questions_with_one_bound_are_examined_together(query: str, claimed: dict[str, float]) -> None:
+    examined = examined_so(understood(query, MODELS, PROFILE).query, MODELS, PROFILE)
+    assert {claim.measure: claim.threshold for claim in examined.claims} == claimed
