@@ -98,6 +98,13 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     return f"a difference of {points}{lost}{what}"
 
 
+def right_order(finding: Finding) -> str:
+    """Say which share of pairs was in the right order, where that is what is asked: ties count half."""
+    share, *around = ((1 + value) / 2 for value in (finding.mean, *finding.interval, finding.claim.threshold))
+    pairs = f"{100 * share:.0f} % of pairs in the right order ({_around(*around)})"
+    return f"{pairs}, a concordance of {hundredths(finding.mean)}"
+
+
 def hundredths(value: float) -> str:
     """Write a figure to two decimals, rounded as it is in percent: 64.5 % is told as 64 %, and so 0.645 as 0.64."""
     return f"{round(100 * value) / 100:.2f}"

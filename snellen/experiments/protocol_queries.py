@@ -12,7 +12,7 @@ from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
-from snellen.reasoning.queries.echo import SPLIT_WORDS, question_in_words
+from snellen.reasoning.queries.echo import SPLIT_WORDS, percent, question_in_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class ProtocolQuery:
         splits: What changes between pictures, for judges.
         notes: What cannot be examined, in sentences.
         polarity: Whether "yes" to it means that what is measured holds of models, or that it does not.
+        of_shares: Whether it states a share, so that orders are told as one.
     """
 
     protocol: Protocol
@@ -49,6 +50,7 @@ class ProtocolQuery:
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     polarity: Polarity = "unknown"
+    of_shares: bool = False
 
 
 def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> ProtocolQuery:
@@ -87,10 +89,15 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
         notes.append(f"Only the first {len(able)} of {shown} models are compared: name the ones that matter.")
     others = [each for each in query.questions[1:] if _asked_of(each) != _asked_of(first)]
     notes += ["Its questions are answered together, for the models of the first."] if others else []
+    bound = first.threshold
+    if bound is not None and "order" in measures:
+        concordance = f"a concordance of {_threshold('order', bound.share):g}"
+        notes.append(f"{percent(bound.share)} of pairs in the right order is {concordance}; ties count half.")
     splits = tuple(split for each in query.questions for split in getattr(each.ability, "splits", ()))
     return ProtocolQuery(
         protocol, tuple(able), measures, tuple(_claims(first, able, measures)), compared,
         (splits or _USUAL) if protocol == "pairs" else (), tuple(notes), _polarity(first) if not others else "unknown",
+        of_shares=bound is not None,
     )  # fmt: skip
 
 
@@ -145,13 +152,12 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
     comparison = question.comparison
     if comparison is None:
         bound = question.threshold
-        stated = None if bound is None else bound.share
         return [
             Claim(
                 kind="ability",
                 measure=measure,
                 model=name,
-                threshold=stated or _BARS[measure],
+                threshold=_BARS[measure] if bound is None else _threshold(measure, bound.share),
                 one_of=1 if question.quantifier is None else len(models),
             )
             for name in models
@@ -166,6 +172,14 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
         Claim(kind="better", measure=measures[0], model=one, other=other, threshold=comparison.margin)
         for one, other in pairs
     ]
+
+
+def _threshold(measure: Measured, share: float) -> float:
+    """Return what a mean is above where something is so in more than a share.
+
+    A concordance is that of the pairs in the right order less that in the wrong one: of ties, half count as right.
+    """
+    return round(2 * share - 1, 12) if measure == "order" else share
 
 
 def said_of(splits: Sequence[str]) -> str:

@@ -251,3 +251,42 @@ def test_questions_that_need_claims_of_their_own_are_asked_one_by_one(questions:
 def test_questions_with_one_bound_are_examined_together(query: str, claimed: dict[str, float]) -> None:
     examined = examined_so(understood(query, MODELS, PROFILE).query, MODELS, PROFILE)
     assert {claim.measure: claim.threshold for claim in examined.claims} == claimed
+
+
+@pytest.mark.parametrize(
+    ("query", "share", "wanted"),
+    [
+        ("Is llava-judge right in at least 80 % at ordering pairs of pictures by similarity?", 0.85, "yes"),
+        ("Is llava-judge right in at least 80 % at ordering pairs of pictures by similarity?", 0.75, "no"),
+        ("Is llava-judge right in at most 80 % at ordering pairs of pictures by similarity?", 0.85, "no"),
+        ("Is llava-judge right in at least 50 % at ordering pairs of pictures by similarity?", 0.55, "yes"),
+        ("Is llava-judge right in at least 30 % at ordering pairs of pictures by similarity?", 0.35, "yes"),
+    ],
+)
+async def test_a_share_of_orders_is_held_against_the_share_of_pairs_in_the_right_order(
+    query: str, share: float, wanted: str
+) -> None:
+    examiner = ProtocolExaminer(PROFILE, "pairs")
+    report = Report(query=query, models=["llava-judge"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    (claim,) = design.claims
+    mean = share - (1 - share)  # no ties: those in the right order less those in the wrong one
+    verdict: Verdict = "yes" if mean > claim.threshold else "no"
+    found = Finding(claim=claim, n=40, mean=mean, interval=(mean - 0.02, mean + 0.02), verdict=verdict)
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
+    concluded = await examiner.conclude(done)
+    (answer,) = concluded.answers
+    assert answer.answer == wanted
+    assert concluded.headline.endswith(f"? {wanted.capitalize()}.")
+    percent = round(100 * share)
+    bar = next(word for word in query.split() if word.isdigit())
+    told = f"{percent} % of pairs in the right order ({percent - 1} to {percent + 1}, threshold {bar})"
+    assert told in answer.sentence
+
+
+def test_a_judge_without_a_stated_share_is_held_against_the_usual_concordance() -> None:
+    query = understood("Can I trust llava-judge to judge similarity?", MODELS, PROFILE).query
+    examined = examined_so(query, MODELS, PROFILE)
+    assert {claim.measure: claim.threshold for claim in examined.claims}["order"] == 0.5
+    assert not examined.notes

@@ -13,7 +13,7 @@ from snellen.experiments.decisions import next_error_rate
 from snellen.experiments.design import Arm, Design, Measured, Protocol
 from snellen.experiments.endings import further_budget, in_words, pictures_to_decide
 from snellen.experiments.examiners.headlines import headline_of
-from snellen.experiments.findings import discussed, figures
+from snellen.experiments.findings import discussed, figures, right_order
 from snellen.experiments.protocol_queries import ProtocolQuery, examined_so, said_of
 from snellen.experiments.report import (
     Answer,
@@ -201,7 +201,11 @@ def _told(about: str, findings: Sequence[Finding], design: Design, query: Protoc
     troubles = [one.trouble for one in findings if one.trouble]
     if troubles:
         return f"{about}: cannot be said, because {troubles[0]}."
-    measured = "; ".join(figures(one, design, turned=query.compared and says == "no") for one in findings)
+    turned = query.compared and says == "no"
+    measured = "; ".join(
+        right_order(one) if query.of_shares and one.claim.measure == "order" else figures(one, design, turned=turned)
+        for one in findings
+    )
     if query.compared:
         one, _, other = about.partition(" and ")
         better = _WORDS[query.measures[0]][1]
