@@ -183,11 +183,12 @@ class Claim(ExperimentRecord):
 
     def stated(self, design: Design) -> str:  # noqa: PLR0911 - one line each
         """Say what is claimed, of the skill and condition of its experiment."""
+        bar = f"{100 * self.threshold:.0f}"
+        points = f"more than {bar} points"
+        margin = f" by {points}" if self.threshold else ""
         if self.measure:
             template = COMPARED[self.measure] if self.kind == "better" else MEASURED[self.measure]
-            return template.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
-        points = f"more than {100 * self.threshold:.0f} points"
-        margin = f" by {points}" if self.threshold else ""
+            return template.format(self.model, other=self.other, bar=bar, task=design.task, margin=margin)
         match self.kind:
             case "drop":
                 return self._loss_stated(design, points, margin)

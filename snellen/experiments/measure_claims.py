@@ -12,9 +12,9 @@ MEASURED: Final = {
     "heed": "{0} follows the criterion for more than {bar} % of changed pairs in {task}",
 }
 COMPARED: Final = {
-    "truth": "{0} tells more truth than {other} in {task}",
-    "help": "{0} says more of what is asked for than {other} in {task}",
-    "order": "{0} scores pairs in the right order more often than {other} in {task}",
-    "symmetry": "{0} gives alike scores both ways round more often than {other} in {task}",
-    "heed": "{0} follows the criterion more often than {other} in {task}",
+    "truth": "{0} tells more truth than {other} in {task}{margin}",
+    "help": "{0} says more of what is asked for than {other} in {task}{margin}",
+    "order": "{0} scores pairs in the right order more often than {other} in {task}{margin}",
+    "symmetry": "{0} gives alike scores both ways round more often than {other} in {task}{margin}",
+    "heed": "{0} follows the criterion more often than {other} in {task}{margin}",
 }

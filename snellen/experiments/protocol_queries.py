@@ -13,7 +13,7 @@ from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
 from snellen.reasoning.queries.echo import SPLIT_WORDS, percent, question_in_words
-from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.queries.model_query import Comparison, ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
@@ -132,6 +132,8 @@ def _asked_of(question: ModelQuestion) -> tuple[object, ...]:
 def _polarity(question: ModelQuestion) -> Polarity:
     """Return what a yes means of what is claimed: that a mean is above a bound, or the first model better."""
     comparison, bound = question.comparison, question.threshold
+    if question.asks == "whether" and comparison is not None and _is_no_worse(comparison):
+        return "opposite"
     if question.asks != "whether" or (comparison is not None and comparison.how != "better"):
         return "unknown"
     is_opposite = (bound is not None and not bound.above) or (question.sense == "fails" and not question.deficit)
@@ -163,15 +165,24 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
             for name in models
             for measure in measures
         ]
-    pairs = list(combinations(models, 2))
-    if comparison.how in {"better", "as good"}:
-        pairs = [(models[0], other) for other in models[1:]]
-    if question.deficit:
-        pairs = [(other, one) for one, other in pairs]
     return [
         Claim(kind="better", measure=measures[0], model=one, other=other, threshold=comparison.margin)
-        for one, other in pairs
+        for one, other in _pairs(question, comparison, models)
     ]
+
+
+def _pairs(question: ModelQuestion, comparison: Comparison, models: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs that claims say of that the first is better than the second, by the margin if there is one."""
+    if comparison.how in {"better", "as good"}:
+        pairs = [(models[0], other) for other in models[1:]]
+        return [(other, one) for one, other in pairs] if question.deficit or _is_no_worse(comparison) else pairs
+    pairs = list(combinations(models, 2))
+    return [*pairs, *((other, one) for one, other in pairs)] if comparison.margin else pairs
+
+
+def _is_no_worse(comparison: Comparison) -> bool:
+    """Tell whether a model is to be worse by a margin at most: then the others are not better by it."""
+    return comparison.how == "as good" and comparison.margin > 0
 
 
 def _threshold(measure: Measured, share: float) -> float:

@@ -9,9 +9,11 @@ import pytest
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocol_queries import examined_so
-from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report, Verdict
 from snellen.experiments.understanding import UnexaminableError, protocol_of, understood
 from snellen.profiles import load_profile
+from snellen.reasoning.queries.abilities import AnswerFreely
+from snellen.reasoning.queries.model_query import Comparison, ModelQuery, ModelQuestion
 
 PROFILE = load_profile("embedded")
 MODELS = list(PROFILE.tested)
@@ -290,3 +292,121 @@ def test_a_judge_without_a_stated_share_is_held_against_the_usual_concordance() 
     examined = examined_so(query, MODELS, PROFILE)
     assert {claim.measure: claim.threshold for claim in examined.claims}["order"] == 0.5
     assert not examined.notes
+
+
+async def compared(query: str, verdicts: dict[tuple[str, str], Verdict], mean: float = 0.04) -> Conclusion:
+    """Return the conclusion about models of which the first of two is better with a verdict."""
+    names = list(dict.fromkeys(name for pair in verdicts for name in pair))
+    examiner = ProtocolExaminer(PROFILE, protocol_of(query, names, PROFILE))
+    report = Report(query=query, models=names, alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    assert {(claim.model, claim.other) for claim in design.claims} == set(verdicts)
+    for claim in design.claims:
+        assert claim.stated(design).endswith(" by more than 10 points") == bool(claim.threshold)
+    findings = [
+        Finding(
+            claim=claim,
+            n=40,
+            mean=mean,
+            interval=(mean - 0.02, mean + 0.02),
+            verdict=verdicts[claim.model, claim.other],
+        )
+        for claim in design.claims
+    ]
+    return await examiner.conclude(
+        report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=findings)]})
+    )
+
+
+BOTH = ("llava-upright", "blip")
+TURNED = ("blip", "llava-upright")
+AND = "llava-upright and blip"
+MARGIN = "by more than 10 points"
+
+
+@pytest.mark.parametrize(
+    ("query", "verdicts", "headline"),
+    [
+        (
+            "Are llava-upright and blip within 10 points of each other at telling the truth?",
+            {BOTH: "no", TURNED: "no"},
+            "Are llava-upright and blip within 10 points of one another at telling the truth? Yes.",
+        ),
+        (
+            "Are llava-upright and blip within 10 points of each other at telling the truth?",
+            {BOTH: "no", TURNED: "open"},
+            "Are llava-upright and blip within 10 points of one another at telling the truth? Not decided.",
+        ),
+        (
+            "Is llava-upright much better than blip at telling the truth?",
+            {BOTH: "no"},
+            "Is llava-upright better than blip at telling the truth by more than 10 points? No.",
+        ),
+        (
+            "Is llava-upright much worse than blip at telling the truth?",
+            {TURNED: "no"},
+            "Is llava-upright worse than blip at telling the truth by more than 10 points? No.",
+        ),
+        (
+            "Which of llava-upright and blip is best at telling the truth by more than 10 points?",
+            {BOTH: "no", TURNED: "no"},
+            f"No single one tells more truth than all the others {MARGIN}; not behind any by so much: {AND}.",
+        ),
+        (
+            "Is llava-upright better than blip and blip2-clean at telling the truth by more than 10 points?",
+            {BOTH: "no", ("llava-upright", "blip2-clean"): "no"},
+            f"Is llava-upright better than blip and blip2-clean at telling the truth {MARGIN}? No, for both of them.",
+        ),
+    ],
+)
+async def test_who_is_not_better_by_a_margin_is_not_called_worse(
+    query: str, verdicts: dict[tuple[str, str], Verdict], headline: str
+) -> None:
+    said = await compared(query, verdicts)
+    assert said.headline == headline
+    for answer, ((one, other), verdict) in zip(said.answers, verdicts.items(), strict=True):
+        more = f"{one} tells more truth than {other} by more than 10 points"
+        sentence = f"hether {more} is not decided" if verdict == "open" else f"t does not hold that {more}"
+        assert f"{sentence}: a difference of +4 points (+2 to +6, threshold +10)" in answer.sentence
+        assert answer.property == more
+
+
+@pytest.mark.parametrize(
+    ("query", "verdicts", "headline"),
+    [
+        (
+            "Are llava-upright and blip within 10 points of each other at telling the truth?",
+            {BOTH: "yes", TURNED: "no"},
+            "Are llava-upright and blip within 10 points of one another at telling the truth? No.",
+        ),
+        (
+            "Which of llava-upright and blip is best at telling the truth by more than 10 points?",
+            {BOTH: "no", TURNED: "yes"},
+            "blip tells more truth than all the others by more than 10 points.",
+        ),
+        (
+            f"Which of llava-judge and idefics3-judge is best at ordering pairs of pictures by similarity {MARGIN}?",
+            {("llava-judge", "idefics3-judge"): "yes", ("idefics3-judge", "llava-judge"): "no"},
+            "llava-judge orders pairs better than all the others by more than 10 points.",
+        ),
+        (
+            "Is llava-upright better than blip and blip2-clean at telling the truth?",
+            {BOTH: "yes", ("llava-upright", "blip2-clean"): "no"},
+            "No single one tells more truth than all the others; not behind any: blip2-clean.",
+        ),
+    ],
+)
+async def test_who_is_better_is_named_with_the_margin_that_was_asked_for(
+    query: str, verdicts: dict[tuple[str, str], Verdict], headline: str
+) -> None:
+    assert (await compared(query, verdicts, mean=0.3)).headline == headline
+
+
+def test_to_be_as_good_within_a_margin_is_that_the_other_is_not_better_by_it() -> None:
+    question = ModelQuestion(
+        models=BOTH, ability=AnswerFreely(measure="truth"), comparison=Comparison(how="as good", margin=0.1)
+    )
+    examined = examined_so(ModelQuery(questions=(question,)), MODELS, PROFILE)
+    assert [(claim.model, claim.other, claim.threshold) for claim in examined.claims] == [(*TURNED, 0.1)]
+    assert examined.polarity == "opposite"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.decisions import next_error_rate
-from snellen.experiments.design import Arm, Design, Measured, Protocol
+from snellen.experiments.design import Arm, Claim, Design, Measured, Protocol
 from snellen.experiments.endings import further_budget, in_words, pictures_to_decide
 from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.findings import discussed, figures, right_order
@@ -32,6 +32,7 @@ from snellen.experiments.report import (
 from snellen.experiments.standings import ModelStanding
 from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.echo import question_in_words
 from snellen.reasoning.reasoner import ReasonerUsage
 from snellen.tools.calls import ToolCall
 
@@ -127,9 +128,14 @@ class ProtocolExaminer:
         )
 
     def _headline(self, report: Report, answers: Sequence[Answer], query: ProtocolQuery) -> str:
-        if query.compared and len(answers) > 1:
-            return _winner(report.findings, query)
         (question, *more) = reread(report, self._profile).questions
+        how = "" if question.comparison is None else question.comparison.how
+        by_margin = any(not one.claim.of_gain for one in report.findings)
+        if how == "alike" and by_margin:
+            return "" if question.sense == "open" else f"{question_in_words(question)} {_alike(report.findings)}."
+        # Who is not better than others by a margin may be behind them: of the first against each, each is told.
+        if query.compared and len(answers) > 1 and (how == "best" or not by_margin):
+            return _winner(report.findings, query)
         if more:
             return ""
         standings = [_standing(answer, report) for answer in answers]
@@ -171,7 +177,8 @@ def _answer(about: str, findings: Sequence[Finding], report: Report, query: Prot
     if any(one.trouble for one in findings):
         says = "open"
     (experiment, *_), undecided = report.experiments, _undecided(findings)
-    sentence, held = _told(about, findings, experiment.design, query, says), _property(about, query)
+    sentence = _told(about, findings, experiment.design, query, says)
+    held = _better(findings[0].claim) if query.compared else _property(query)
     if says == "open" and undecided:
         pictures = pictures_to_decide(experiment, undecided, next_error_rate(report))
         more = in_words(pictures, most=report.budget.decision)
@@ -189,35 +196,45 @@ def _standing(answer: Answer, report: Report) -> ModelStanding:
     return ModelStanding(answer.about, says, pending=False, decisive=says, moot=trouble, figures=measured)
 
 
-def _property(about: str, query: ProtocolQuery) -> str:
+def _property(query: ProtocolQuery) -> str:
     """Name what is measured, so that it is clear without the query."""
-    if query.compared:
-        one, _, other = about.partition(" and ")
-        return f"{one} {_WORDS[query.measures[0]][1]} than {other}"
     return "; ".join(_WORDS[measure][0] for measure in query.measures)
+
+
+def _better(claim: Claim) -> str:
+    """Say what is claimed of two models."""
+    return f"{claim.model} {_WORDS[claim.measure][1]} than {claim.other}{_by(claim)}"
+
+
+def _by(claim: Claim) -> str:
+    return "" if claim.of_gain else f" by more than {100 * claim.threshold:.3g} points"
+
+
+def _compared(claim: Claim, says: Verdict) -> str:
+    """Say which of two models is better, or whether it is so by a margin."""
+    if says == "yes":
+        return _better(claim)
+    if not claim.of_gain:  # who is not better by a margin may be better all the same
+        return f"It does not hold that {_better(claim)}" if says == "no" else f"Whether {_better(claim)} is not decided"
+    one, other, does = claim.model, claim.other, _WORDS[claim.measure][1]
+    return f"{other} {does} than {one}" if says == "no" else f"Whether {one} or {other} {does} is not decided"
 
 
 def _told(about: str, findings: Sequence[Finding], design: Design, query: ProtocolQuery, says: Verdict) -> str:
     troubles = [one.trouble for one in findings if one.trouble]
     if troubles:
         return f"{about}: cannot be said, because {troubles[0]}."
-    turned = query.compared and says == "no"
+    claim = findings[0].claim
+    turned = says == "no" and claim.of_gain
     measured = "; ".join(
         right_order(one) if query.of_shares and one.claim.measure == "order" else figures(one, design, turned=turned)
         for one in findings
     )
     if query.compared:
-        one, _, other = about.partition(" and ")
-        better = _WORDS[query.measures[0]][1]
-        sentence = {
-            "yes": f"{one} {better} than {other}",
-            "no": f"{other} {better} than {one}",
-            "open": f"Whether {one} or {other} {better} is not decided",
-        }[says]
-        return f"{sentence}: {measured}."
+        return f"{_compared(claim, says)}: {measured}."
     if query.protocol == "pairs" and len(findings) > 1:
         return f"{_trusted(about, says, findings)} ({measured})."
-    does = _WORDS[findings[0].claim.measure][0]
+    does = _WORDS[claim.measure][0]
     sentence = {"yes": f"{about} {does}", "no": f"It does not hold that {about} {does}",
             "open": f"Whether {about} {does} is not decided"}[says]  # fmt: skip
     return f"{sentence}: {measured}."
@@ -233,20 +250,29 @@ def _trusted(about: str, says: Verdict, findings: Sequence[Finding]) -> str:
     return f"{about} {head}: {'; '.join(parts)}"
 
 
+def _alike(findings: Sequence[Finding]) -> str:
+    """Say whether nobody is better than another by a margin."""
+    if any(one.trouble for one in findings):
+        return "Cannot be said"
+    verdicts = {one.verdict for one in findings}
+    return "No" if "yes" in verdicts else "Not decided" if "open" in verdicts else "Yes"
+
+
 def _winner(findings: Sequence[Finding], query: ProtocolQuery) -> str:
     """Say who is above all others, or who is not below any."""
     beaten: dict[str, set[str]] = {name: set() for name in query.models}
     for one in findings:
         if one.verdict == "yes":
             beaten.setdefault(one.claim.model, set()).add(one.claim.other)
-        elif one.verdict == "no":
+        elif one.verdict == "no" and one.claim.of_gain:
             beaten.setdefault(one.claim.other, set()).add(one.claim.model)
     names = list(
         dict.fromkeys(name for one in findings if not one.trouble for name in (one.claim.model, one.claim.other))
     )
-    better = _WORDS[query.measures[0]][1]
+    better, by = _WORDS[query.measures[0]][1], _by(findings[0].claim)
     first = [name for name in names if beaten.get(name, set()) >= set(names) - {name}]
     if first and len(names) > 1:
-        return f"{first[0]} {better} than all the others."
+        return f"{first[0]} {better} than all the others{by}."
     best = [name for name in names if not any(name in others for others in beaten.values())]
-    return f"No single one {better} than all the others; not behind any: {listing(best)}." if best else ""
+    behind = "not behind any by so much" if by else "not behind any"
+    return f"No single one {better} than all the others{by}; {behind}: {listing(best)}." if best else ""
