@@ -76,6 +76,12 @@ async def test_what_is_not_decided_is_said_so() -> None:
     assert answer.sentence.startswith("Whether blip favors any answer is not decided: ")
 
 
+async def test_who_always_says_no_is_said_to_where_both_answers_are_asked_about() -> None:
+    report, _ = await answered("Does blip always say yes or no?", {"no": "yes"})
+    answers = (await EXAMINER.conclude(report)).answers
+    assert [one.answer for one in answers] == ["no", "yes"]
+
+
 @pytest.mark.parametrize(
     ("verdicts", "answer"),
     [({"yes": "yes", "the first": "yes"}, "yes"), ({"yes": "yes"}, "no"), ({}, "no")],

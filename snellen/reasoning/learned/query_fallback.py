@@ -19,6 +19,7 @@ from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
 from snellen.reasoning.queries import reader as queries
 from snellen.reasoning.queries.abilities import Recognise
+from snellen.reasoning.queries.bounds import names_another_answer
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
@@ -59,7 +60,7 @@ class QueryGuess:
         guess: The guess that it is of, with the probability of all that ask the same.
         left_out: What of the question it has no place for, in sentences; of the first guess only.
         is_contradicted: Whether words of the question say otherwise: up to which severity something holds, that things
-            are alone, or that a model is the best; likewise.
+            are alone, that a model is the best, or that another answer is favored; likewise.
     """
 
     query: ModelQuery | None
@@ -186,7 +187,8 @@ def _is_contradicted(text: str, query: ModelQuery) -> bool:
     loses_limit = all(each.asks in {"whether", "how much"} for each in query.questions) and _LIMIT.search(text)
     is_among = all(isinstance(each.ability, Recognise) and each.ability.among for each in query.questions)
     is_alone = is_among and _ALONE.search(text) and not _COMPANY.search(text)
-    return bool(loses_limit or is_alone or (all(map(_is_plain, query.questions)) and _SUPERLATIVE.search(text)))
+    is_superlative = all(map(_is_plain, query.questions)) and _SUPERLATIVE.search(text)
+    return bool(loses_limit or is_alone or is_superlative or names_another_answer(text, query))
 
 
 def _is_plain(question: ModelQuestion) -> bool:

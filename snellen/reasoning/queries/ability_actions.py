@@ -130,9 +130,20 @@ def mistake(things: Kind, other: Kind) -> Aims:
     return aims(Mistake(things=things, other=other))
 
 
-def favour(answer: str, how: str = "") -> Aims:
-    """Ask whether one answer is given more often than it is right, or always."""
-    return aims(Favour(answer=cast("Any", answer), always=how == "always"))
+def either(one: str, other: str) -> tuple[str, ...] | None:
+    """Take two answers, each of which is asked about."""
+    return (one, other) if one != other else None
+
+
+def favour(answers: str | tuple[str, ...], how: str = "") -> Aims:
+    """Ask whether one answer is given more often than it is right, or always; of several, each for itself."""
+    named = (answers,) if isinstance(answers, str) else answers
+    return aims(*(Favour(answer=cast("Any", each), always=how == "always") for each in named))
+
+
+def tagged(of: Aims) -> Aims | None:
+    """Take a "no" after a question for a mere tag, unless it may be an answer that is asked about."""
+    return None if any(isinstance(each.ability, Favour) and each.ability.answer in {"yes", "no"} for each in of) else of
 
 
 def which_answer() -> Aims:
@@ -369,7 +380,7 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         recognise, recognise_so_many, recognise_sized, at_place, cluttered, alone, recognise_shown, tell_sizes,
         different_sizes, all_told, classes_told, recognise_anything, tell_apart, tell_members, told_apart,
-        mistake, favour, which_answer, identify, identify_every,
+        mistake, either, favour, tagged, which_answer, identify, identify_every,
         tell_places, count_things, count_up_to, count_beyond, name_colours, colour, more_colours, colours_of,
         colours_apart, colours_between, same_things, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, fronted, turned, opened, how_much, both,

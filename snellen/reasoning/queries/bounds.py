@@ -8,7 +8,7 @@ classes of the grammar. For the others (`UNEXAMINED`) no meaning has one, as no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
@@ -49,6 +49,12 @@ _NUMBERED: Final = re.compile(r"\b(?:only (?:in )?|no (?:more|less|fewer) than )
 _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
 """In a comparison it denies what would be claimed without it."""
 _COUNT_TO: Final = re.compile(r"\bcount(?:s|ing)? (?:up )?(?:to|as far as) \w+", re.IGNORECASE)
+_EITHER: Final = re.compile(
+    r"\b(?:yes\W+(?:or\W+)?(?:the answer )?no|no\W+(?:or\W+)?(?:the answer )?yes)\b"
+    r"(?! questions?\b)(?!.*\b(?:yes|no)\b)",
+    re.IGNORECASE,
+)
+"""It names both answers; where one is named once more, a mere "yes or no" is asked for."""
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
 _SHARE: Final = re.compile(
     r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
@@ -99,6 +105,11 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
     return (*unexamined(text, query), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
 
 
+def names_another_answer(text: str, query: ModelQuery) -> bool:
+    """Tell whether a text names an answer that a query takes for another, or leaves out."""
+    return any(is_lost(query) and each.search(text) for each, is_lost in _ANSWERS.items())
+
+
 def _sentence(words: str, why: str) -> str:
     return f"“{words}” {why}."
 
@@ -108,11 +119,18 @@ def _lacks_exception(query: ModelQuery) -> bool:
     return not has_exception and all(len(each.models) < 2 for each in query.questions)  # noqa: PLR2004
 
 
-_MISSED: Final = {
+def _lacks_answer(query: ModelQuery) -> bool:
+    """Tell whether a query is about the answer yes and not about no, or the other way round."""
+    return len({"yes", "no"} & {each.answer for each in sets_within(query) if isinstance(each, Favour)}) == 1
+
+
+_ANSWERS: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {_EITHER: _lacks_answer}
+_MISSED: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
     _NUMBERED: lambda query: not any(each.threshold for each in query.questions),
     _COUNT_TO: lambda query: CountThings() in [each.ability for each in query.questions],
     _AT_MOST: lambda query: any(each.comparison for each in query.questions),
     _EXCEPT: _lacks_exception,
+    **_ANSWERS,
 }
 
 

@@ -97,6 +97,14 @@ def test_a_superlative_is_not_understood_as_the_plain_ability(question: str) -> 
     assert not _is_contradicted("Is clip at its best at birds, able to recognise one?", BIRDS)
 
 
+@pytest.mark.parametrize("question", ["Is clip stuck on yes or no?", "Does any model always say yes or no?"])
+def test_of_two_answers_one_is_not_understood_alone(question: str) -> None:
+    reading = read_query(question, MODELS, PROFILE)
+    assert not isinstance(reading, UnderstoodQuery) or len(reading.query.questions) > 1
+    assert _is_contradicted(question, meaning("Does clip favor the answer yes?"))
+    assert not _is_contradicted(question, meaning("Does clip favor the answer yes? Does clip favor the answer no?"))
+
+
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
     whole, part = UnderstoodQuery(BIRDS), UnderstoodQuery(BIRDS, unread=("It is late.",))
     assert compared_query(whole, [guess(CARS, CERTAIN)]) == AmbiguousQuery((BIRDS, CARS))

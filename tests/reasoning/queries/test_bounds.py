@@ -30,6 +30,10 @@ def left_out(text: str, meant: str) -> tuple[str, ...]:
         ("Under blur, is clip as good as ever?", "Is clip robust to blur?"),
         ("Never mind why: is clip robust to blur?", "Is clip robust to blur?"),
         ("Does clip always pick what is listed first?", "Does clip always choose the first choice?"),
+        ("Is clip stuck on yes or no?", "Does clip favor the answer yes? Does clip favor the answer no?"),
+        ("Yes or no: is clip stuck on yes?", "Does clip always choose the answer yes?"),
+        ("Is clip stuck on yes in yes or no questions?", "Does clip always choose the answer yes?"),
+        ("Can clip recognize birds, yes or no?", "Can clip recognize birds?"),
     ],
 )  # fmt: skip
 def test_a_word_that_a_meaning_holds_or_that_changes_nothing_is_not_sent_back(text: str, meant: str) -> None:
@@ -45,6 +49,8 @@ def test_a_word_that_a_meaning_holds_or_that_changes_nothing_is_not_sent_back(te
         ("Does clip always recognize birds?", "Can clip recognize birds?"),
         ("Is no model but clip robust to blur?", "Is clip robust to blur?"),
         ("Does clip never pick what is listed first?", "Does clip favor the first choice?"),
+        ("Is clip stuck on yes or no?", "Does clip always choose the answer yes?"),
+        ("Is clip stuck on no, or yes?", "Does clip always choose the answer no?"),
     ],
 )
 def test_a_word_that_bounds_what_a_meaning_does_not_is_sent_back(text: str, meant: str) -> None:

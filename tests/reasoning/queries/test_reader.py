@@ -233,6 +233,32 @@ def test_an_answer_that_is_given_whatever_is_shown_is_asked_for(text: str, abili
     assert [(each.ability, each.sense) for each in meaning(text)] == [(ability, "holds")]
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Does blip favor yes or no?", "Does blip favor the answer yes? Does blip favor the answer no?"),
+        ("Is blip biased towards yes or no?", "Does blip favor the answer yes? Does blip favor the answer no?"),
+        ("Does blip prefer the answer no, or yes?", "Does blip favor the answer no? Does blip favor the answer yes?"),
+        ("Does blip favor either yes or no?", "Does blip favor the answer yes? Does blip favor the answer no?"),
+        ("Does blip favor yes/no?", "Does blip favor the answer yes? Does blip favor the answer no?"),
+        (
+            "Does clip always say yes or no?",
+            "Does clip always choose the answer yes? Does clip always choose the answer no?",
+        ),
+        ("Does blip favor yes, yes or no?", "Does blip favor the answer yes?"),
+        ("Is blip robust to noise or no?", "Is blip robust to noise?"),
+        ("Does blip favor the last choice, yes or no?", "Does blip favor the last choice?"),
+    ],
+)
+def test_of_two_answers_each_is_asked_about_and_a_mere_tag_is_none(text: str, same: str) -> None:
+    assert meaning(text) == meaning(same)
+
+
+@pytest.mark.parametrize("text", ["Does any model favor yes or no?", "Does clip say yes too often or no?"])
+def test_an_answer_is_not_taken_for_a_mere_tag(text: str) -> None:
+    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
+
+
 def test_what_a_yes_means_follows_from_the_wording() -> None:
     for text, sense in (
         ("Is clip robust to noise?", "holds"),
