@@ -71,6 +71,46 @@ async def test_whether_a_model_lies_is_answered_as_asked(query: str, wanted: str
     assert answer.sentence.startswith(f"{wanted.capitalize()}, it does not hold that blip tells the truth: ")
 
 
+@pytest.mark.parametrize(
+    ("query", "verdict", "sentence"),
+    [
+        ("Is llava-judge no worse than idefics3-judge at ordering pairs by more than 5 points?", "no",
+         "Yes, it does not hold that idefics3-judge orders pairs better than llava-judge by more than 5 points: "),
+        ("Is llava-judge no worse than idefics3-judge at ordering pairs by more than 5 points?", "yes",
+         "No, idefics3-judge orders pairs better than llava-judge by more than 5 points: "),
+        ("Is llava-judge better than idefics3-judge at ordering pairs by more than 5 points?", "no",
+         "No, it does not hold that llava-judge orders pairs better than idefics3-judge by more than 5 points: "),
+        ("Is llava-judge better than idefics3-judge at ordering pairs by more than 5 points?", "open",
+         "Whether llava-judge orders pairs better than idefics3-judge by more than 5 points is not decided: "),
+        ("Is llava-judge better than idefics3-judge at ordering pairs?", "no",
+         "No, idefics3-judge orders pairs better than llava-judge: a difference of -2 points"),
+        ("Is llava-judge better than idefics3-judge at ordering pairs?", "open",
+         "Whether llava-judge or idefics3-judge orders pairs better is not decided: "),
+    ],
+)  # fmt: skip
+async def test_of_judges_too_the_margin_that_is_stated_is_claimed(query: str, verdict: Verdict, sentence: str) -> None:
+    examiner = ProtocolExaminer(PROFILE, "pairs")
+    report = Report(query=query, models=["llava-judge", "idefics3-judge"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    found = Finding(claim=design.claims[0], n=40, mean=0.02, interval=(-0.01, 0.04), verdict=verdict)
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
+    (answer,) = (await examiner.conclude(done)).answers
+    assert answer.sentence.startswith(sentence)
+
+
+async def test_who_is_not_better_by_a_margin_is_not_said_to_be_worse() -> None:
+    examiner = ProtocolExaminer(PROFILE, "freeform")
+    query = "Which of blip, blip2-clean and llava-upright is the most helpful by more than 5 points?"
+    report = Report(query=query, models=["blip", "blip2-clean", "llava-upright"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    found = [Finding(claim=one, n=40, mean=0.02, interval=(-0.01, 0.04), verdict="no") for one in design.claims]
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
+    concluded = await examiner.conclude(done)
+    assert concluded.headline.startswith("No single one is more helpful than all the others by more than 5 points; ")
+
+
 @pytest.mark.parametrize(("says", "holds"), [("yes", True), ("no", False), ("open", None)])
 def test_an_answer_of_an_earlier_version_is_about_the_property_alone(says: str, *, holds: bool | None) -> None:
     old = Answer.model_validate({"about": "clip", "says": says, "sentence": "clip is not robust to rotation."})

@@ -201,6 +201,9 @@ def test_conditions_are_examined_each_for_itself_and_a_contrast_turns_the_second
         ("Is clip right in at least 90 % of pictures of fruit?", "ability", 0.9, 1),
         ("Does clip lose more than five points under noise?", "drop", 0.05, 1),
         ("Is clip better than blip at food by more than ten points?", "better", 0.1, 1),
+        ("Is clip no worse than blip at counting by more than 5 points?", "better", 0.05, 1),
+        ("Is clip as good as blip at counting by 20 points?", "better", 0.2, 1),
+        ("Is clip no less robust than blip to noise by more than 5 points?", "steadier", 0.05, 1),
         ("Are the models within 2 points of one another on food?", "better", 0.02, 6),
     ],
 )

@@ -339,7 +339,9 @@ def _comparing(question: ModelQuestion) -> str:
         return f"{lead}{which} is {_BEST[fails, robust]} {to}{by}"
     verb, subject = "is", first
     if comparison.how == "as good":
-        rest = f"as {'robust' if robust else 'good'} as {listing(others)} {to}{by}"
+        equal = f"as {'robust' if robust else 'good'} as"
+        no_worse = f"no {_BETTER[True, robust]} than"
+        rest = f"{no_worse if by else equal} {listing(others)} {to}{by}"
     elif comparison.how == "better":
         rest = f"{_BETTER[fails, robust]} than {listing(others)} {to}{by}"
     else:

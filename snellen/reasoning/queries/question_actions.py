@@ -60,9 +60,9 @@ def much_better(how: str, rivals: ModelSubject, of: Aims | None = None) -> Aims 
     return better(how, rivals, of, MUCH)
 
 
-def as_good(rivals: ModelSubject, of: Aims | None = None) -> Aims | None:
-    """Ask whether a model is as good as others."""
-    return _compared(of or recognise_anything(), "as good", None, rivals)
+def as_good(rivals: ModelSubject, of: Aims | None = None, margin: float | None = None) -> Aims | None:
+    """Ask whether a model is as good as others, or worse by so much at most."""
+    return _compared(of or recognise_anything(), "as good", margin, rivals)
 
 
 def alike(of: Aims | None = None, margin: float | None = None) -> Aims | None:

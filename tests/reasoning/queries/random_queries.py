@@ -165,7 +165,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         several = st.lists(st.sampled_from(list(models)), unique=True, min_size=2, max_size=3).map(tuple)
         names = draw(several) if fewest else draw(st.one_of(st.just(()), several))
         names = names if question.ability != Recognise() or not set(names) <= JUDGES else tuple(models[:2])
-        margin = 0.0 if how == "as good" else draw(st.sampled_from((0.0, 0.1)))
+        margin = draw(st.sampled_from((0.0, 0.1)))
         sense = "holds" if how in {"alike", "as good"} else question.sense
         return {"comparison": Comparison(how=how, margin=margin), "models": names, "sense": sense}
     if way == "threshold" and question.sense == "holds":

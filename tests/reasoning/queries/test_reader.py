@@ -254,6 +254,19 @@ def test_of_two_answers_each_is_asked_about_and_a_mere_tag_is_none(text: str, sa
     assert meaning(text) == meaning(same)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is clip no worse than blip at counting things by more than 5 points?",
+        "Is clip no less robust than blip to defocus blur in counting things by more than 5 points?",
+    ],
+)
+def test_by_how_much_a_model_may_be_worse_is_a_part_of_the_meaning_and_said_in_the_echo(text: str) -> None:
+    (question,) = meaning(text)
+    assert question.comparison == Comparison(how="as good", margin=0.05)
+    assert echo(ModelQuery(questions=(question,))) == text
+
+
 @pytest.mark.parametrize("text", ["Does any model favor yes or no?", "Does clip say yes too often or no?"])
 def test_an_answer_is_not_taken_for_a_mere_tag(text: str) -> None:
     assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
