@@ -55,6 +55,11 @@ _EITHER: Final = re.compile(
     re.IGNORECASE,
 )
 """It names both answers; where one is named once more, a mere "yes or no" is asked for."""
+_PLACED: Final = re.compile(
+    r"\b(?:second|third|fourth|fifth|2nd|3rd|4th|5th|middle)\b(?: (?:option|choice|answer|name|one)s?\b)?",
+    re.IGNORECASE,
+)
+"""It says at which place an answer stands, which is neither end: the second of four choices is not the last."""
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
 _SHARE: Final = re.compile(
     r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
@@ -64,6 +69,7 @@ _SHARE: Final = re.compile(
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "VERB_CHANGE"})
 _KINDS: Final = frozenset({"NOUN", "KIND_LEAD", "FACT_ADJECTIVE", "FACT_PARTICIPLE"})
 _THINGS: Final = frozenset({"thing", "object", "item"})
+_ENDS: Final = frozenset({"first", "last"})
 _LEFT_OUT: Final = "has no place in what was understood"
 
 
@@ -124,7 +130,10 @@ def _lacks_answer(query: ModelQuery) -> bool:
     return len({"yes", "no"} & {each.answer for each in sets_within(query) if isinstance(each, Favour)}) == 1
 
 
-_ANSWERS: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {_EITHER: _lacks_answer}
+_ANSWERS: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
+    _EITHER: _lacks_answer,
+    _PLACED: lambda query: any(isinstance(each, Favour) and each.answer in _ENDS for each in sets_within(query)),
+}
 _MISSED: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
     _NUMBERED: lambda query: not any(each.threshold for each in query.questions),
     _COUNT_TO: lambda query: CountThings() in [each.ability for each in query.questions],

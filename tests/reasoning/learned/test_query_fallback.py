@@ -105,6 +105,29 @@ def test_of_two_answers_one_is_not_understood_alone(question: str) -> None:
     assert not _is_contradicted(question, meaning("Does clip favor the answer yes? Does clip favor the answer no?"))
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does blip favor the second option?",
+        "Does blip always choose the second choice?",
+        "Does blip have a bias towards the second answer?",
+        "Is blip's habit to go for the third choice, whatever it is shown?",
+    ],
+)
+def test_an_answer_at_another_place_is_not_understood_as_the_last_but_asked_back(question: str) -> None:
+    reading = read_query(question, MODELS, PROFILE)
+    assert isinstance(reading, UnreadQuery | AmbiguousQuery)
+    assert not isinstance(reading, AmbiguousQuery) or reading.left_out
+    assert _is_contradicted(question, meaning("Does blip always choose the last choice?"))
+
+
+def test_the_last_choice_is_suggested_where_the_second_is_asked_about() -> None:
+    reading = read_query("Does blip favor the second option?", MODELS, PROFILE)
+    assert isinstance(reading, AmbiguousQuery)
+    assert meaning("Does blip favor the last choice?") in reading.queries
+    assert "“second option” has no place in what was understood." in reading.left_out
+
+
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
     whole, part = UnderstoodQuery(BIRDS), UnderstoodQuery(BIRDS, unread=("It is late.",))
     assert compared_query(whole, [guess(CARS, CERTAIN)]) == AmbiguousQuery((BIRDS, CARS))

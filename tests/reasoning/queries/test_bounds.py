@@ -50,6 +50,8 @@ def test_a_word_that_a_meaning_holds_or_that_changes_nothing_is_not_sent_back(te
         ("Is no model but clip robust to blur?", "Is clip robust to blur?"),
         ("Does clip never pick what is listed first?", "Does clip favor the first choice?"),
         ("Is clip stuck on yes or no?", "Does clip always choose the answer yes?"),
+        ("Does clip favor the second option?", "Does clip favor the last choice?"),
+        ("Is clip drawn to the 3rd of its choices?", "Does clip favor the first choice?"),
         ("Is clip stuck on no, or yes?", "Does clip always choose the answer no?"),
     ],
 )
