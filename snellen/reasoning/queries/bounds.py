@@ -136,7 +136,7 @@ _ANSWERS: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
 }
 _MISSED: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
     _NUMBERED: lambda query: not any(each.threshold for each in query.questions),
-    _COUNT_TO: lambda query: CountThings() in [each.ability for each in query.questions],
+    _COUNT_TO: lambda query: any(isinstance(each, CountThings) and not each.up_to for each in sets_within(query)),
     _AT_MOST: lambda query: any(each.comparison for each in query.questions),
     _EXCEPT: _lacks_exception,
     **_ANSWERS,
