@@ -16,6 +16,8 @@ from snellen.experiments.units import OF_TASKS, UNITS, Unit
 from snellen.tools.calls import ToolCall
 
 MAX_CHOICES: Final = 20
+MOST_CLAIMS: Final = 24
+"""Claims of an experiment."""
 UNKNOWN: Final = "unknown"
 """The choice by which a model abstains (APEX, section 3.2)."""
 PLACES: Final = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
@@ -120,7 +122,7 @@ class Claim(ExperimentRecord):
     share: float = Field(default=0, ge=0, lt=1)
     """The share of the accuracy beyond guessing that may be lost before a drop counts. With an accuracy of a before, b
     afterwards and c by guessing, more than s of it is lost where (1 - s)(a - c) - (b - c), a mean, is above 0."""
-    one_of: int = Field(default=1, ge=1, le=24)
+    one_of: int = Field(default=1, ge=1, le=MOST_CLAIMS)
     """The number of models any one of which may answer the question: evidence counts for so much less."""
     count: int = Field(default=0, ge=0, le=400)
     """How many classes a claim is about at least."""
@@ -261,7 +263,7 @@ class Design(ExperimentRecord):
     """Pictures, not units, that are made before anybody looks, where how much is as interesting as whether."""
     most: int = Field(default=0, ge=0, le=1_000_000)
     """Pictures that it gets at most; 0 for its share of the budget."""
-    claims: list[Claim] = Field(min_length=1, max_length=24)
+    claims: list[Claim] = Field(min_length=1, max_length=MOST_CLAIMS)
 
     @model_validator(mode="after")
     def _halved(self) -> Self:

@@ -11,7 +11,7 @@ from snellen.errors import BadInput
 from snellen.experiments.changed_answers import without_changed_answers
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.contrast_templates import experiments_contrasting
-from snellen.experiments.design import MARGIN, Claim, Design, halfway
+from snellen.experiments.design import MARGIN, MOST_CLAIMS, Claim, Design, halfway
 from snellen.experiments.examination_notes import remarks
 from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
@@ -22,10 +22,6 @@ from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condit
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words, question_in_words
 from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.sentences import capitalized
-
-MOST_CLAIMS: Final = 24
-"""Claims of an experiment."""
-
 
 _ALWAYS: Final = 0.9
 """The share of a model's answers from which on it always gives one."""

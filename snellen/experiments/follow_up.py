@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from snellen.experiments.design import IDENTITY, Claim, Design, Name
+from snellen.experiments.design import IDENTITY, MOST_CLAIMS, Claim, Design, Name
 from snellen.experiments.findings import confidence, discussed, figures
 from snellen.experiments.report import (
     Budget,
@@ -31,7 +31,6 @@ LOST: Final = 0.05
 """What may be lost in any ability of the battery without being called a loss."""
 _IMAGES: Final = 240
 """Pictures of each experiment of a follow-up: how much was gained and lost matters, not only whether."""
-_CLAIMS: Final = 24
 
 
 class AccuracyChange(BaseModel):
@@ -166,7 +165,7 @@ def _again(design: Design, corrections: Sequence[ModelCorrection]) -> Design:
         for claim in design.claims
         if claim.model in called and not claim.other
     ]
-    return design.model_copy(update={"claims": [*gains, *same][:_CLAIMS], "least": _IMAGES})
+    return design.model_copy(update={"claims": [*gains, *same][:MOST_CLAIMS], "least": _IMAGES})
 
 
 def plain(design: Design) -> Design:

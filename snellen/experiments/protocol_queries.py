@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.design import Claim, Measured, Protocol
+from snellen.experiments.design import MOST_CLAIMS, Claim, Measured, Protocol
 from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
@@ -18,12 +18,10 @@ from snellen.reasoning.queries.model_query import Comparison, ModelQuery, ModelQ
 if TYPE_CHECKING:
     from snellen.profiles import Profile
 
-MOST_CLAIMS: Final = 24
 _USUAL: Final = ("CJ", "R", "GB", "PS", "ET")
 _EVERY: Final[tuple[Measured, ...]] = ("order", "symmetry", "heed")
 _BARS: Final[dict[Measured, float]] = {"truth": 0.8, "help": 0.5, "order": 0.5, "symmetry": 0.8, "heed": 0.8}
 """What a model must be above to be called truthful, helpful or trustworthy; of orders the mean concordance."""
-_MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
 
 
 @dataclass(frozen=True)

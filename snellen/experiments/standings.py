@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
-from snellen.experiments.report import Experiment, Finding, Verdict
+from snellen.experiments.report import TURNED, Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.reasoning.language.inflection import listing
@@ -60,9 +59,6 @@ class ModelStanding:
     lacks: str = ""
     figures: str = ""
     beside: str = ""
-
-
-_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 
 
 def experiments_of(parts: Sequence[ExaminedQuestion], experiments: Sequence[Experiment]) -> list[list[Experiment]]:
@@ -196,7 +192,7 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         seeing = [one.counts for one in outcomes if not one.design.of_names]
         if not left and seeing and not seeing[-1] and standing.says == "open":
             standing = replace(standing, moot=standing.moot or form)
-        standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
+        standing = replace(standing, says=TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
 
 
@@ -247,7 +243,7 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
             return ModelStanding(name, "yes", pending=False, decisive="no")
         return ModelStanding(name, "open", pending=left, decisive="no" if ruled_out else "open")
     verdict = _verdict_of_one(findings, left=left or len(counting) < len(outcomes))
-    says = _TURNED[verdict] if how == "as good" else verdict
+    says = TURNED[verdict] if how == "as good" else verdict
     return ModelStanding(name, says, pending=left and verdict == "open", decisive=verdict)
 
 
@@ -278,7 +274,7 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
     counting = [one for one in outcomes if one.counts]
     verdicts = [verdict for one in counting for verdict in one.verdicts() if verdict != "open"]
     decided: Verdict = verdicts[0] if verdicts else "open"
-    says = decided if than.ability is not None else _TURNED[decided]
+    says = decided if than.ability is not None else TURNED[decided]
     return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
 
 
@@ -291,7 +287,7 @@ def _favour(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome]
     always = isinstance(question.ability, Favour) and question.ability.always
     once: Verdict = "no" if always else "yes"
     found = dict.fromkeys(one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes")
-    says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else _TURNED[once]
+    says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else TURNED[once]
     pending = left and (says == "open" or question.asks == "which answer")
     return ModelStanding(name, says, pending=pending, decisive=says, found=listing(list(found)) if found else "")
 
@@ -304,7 +300,7 @@ def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     last = findings[-1]
     if question.classes is not None:
         moot = _unsaid_of_classes(last, outcomes[-1])
-        says: Verdict = "open" if moot else _TURNED[last.verdict] if question.classes.is_upper else last.verdict
+        says: Verdict = "open" if moot else TURNED[last.verdict] if question.classes.is_upper else last.verdict
         return ModelStanding(name, says, pending=left, decisive=last.verdict, moot=moot)
     found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
     return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)

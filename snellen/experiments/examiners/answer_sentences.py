@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
+from snellen.experiments.report import TURNED
 from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.abilities import Favour, Mistake, Recognise, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, Condition
@@ -20,7 +21,6 @@ from snellen.reasoning.queries.echo import (
 from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 from snellen.sentences import capitalized
 
-_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
@@ -120,7 +120,7 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return _contrast_said(about, says, question, question.than)
     if question.classes is not None and question.classes.how == "not all" and question.threshold is None:
         # Not to recognize fewer than all is to recognize all.
-        held, says = held.replace("fewer than all", "all"), _TURNED[says]
+        held, says = held.replace("fewer than all", "all"), TURNED[says]
     if says == "no" and _has_a_verb(question) and not question.threshold:
         for verb in ("take", "favor", "choose", "recognize"):
             held = held.replace(f"{verb}s", verb, 1)

@@ -30,13 +30,13 @@ from snellen.experiments.examiners.overall_answers import (
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import (
+    POLARITIES,
     Answer,
     Conclusion,
     Discussion,
     Experiment,
     Finding,
     Opening,
-    Polarity,
     Report,
     Sufficiency,
     Verdict,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from snellen.profiles import Profile
     from snellen.reasoning.queries.model_query import ModelQuestion
 
-_MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
 _MOST_ANSWERS: Final = 40
 _LONGEST: Final = 300
 """Characters of what remains open."""
@@ -224,7 +223,7 @@ def _answers(part: PartStandings) -> list[Answer]:
             sentence_of(one, question),
             property=property_of(one.about, question, one.found),
             verdict=one.says,
-            polarity=("same" if question.deficit else _MEANS[question.sense]) if means else "unknown",
+            polarity=("same" if question.deficit else POLARITIES[question.sense]) if means else "unknown",
         )
         for one in part.standings
     ]

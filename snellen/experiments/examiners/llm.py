@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
+from snellen.experiments.design import MARGIN, MOST_CLAIMS, Arm, Claim, Design, halfway
 from snellen.experiments.design_checks import checked
 from snellen.experiments.examiners.headlines import headline_of_answers
 from snellen.experiments.examiners.llm_replies import (
@@ -36,7 +36,6 @@ from snellen.tools.calls import ToolCall
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
 
-_MOST_CLAIMS: Final = 24
 _FIGURES: Final = 3
 """Decimals that the model is shown."""
 
@@ -254,7 +253,7 @@ def _claims(reply: ExperimentReply, models: Sequence[str], half: float) -> list[
     if "alike" in kinds:  # neither is better by more than the margin
         kind, margin = "steadier" if "steadier" in kinds else "better", stated or MARGIN
         claims += [_comparing(kind, *pair, margin) for one, other in pairs for pair in ((one, other), (other, one))]
-    return list(dict.fromkeys(claims))[:_MOST_CLAIMS]
+    return list(dict.fromkeys(claims))[:MOST_CLAIMS]
 
 
 def _comparing(kind: str, model: str, other: str, threshold: float) -> Claim:

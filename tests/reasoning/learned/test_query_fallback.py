@@ -121,13 +121,6 @@ def test_an_answer_at_another_place_is_not_understood_as_the_last_but_asked_back
     assert _is_contradicted(question, meaning("Does blip always choose the last choice?"))
 
 
-def test_the_last_choice_is_suggested_where_the_second_is_asked_about() -> None:
-    reading = read_query("Does blip favor the second option?", MODELS, PROFILE)
-    assert isinstance(reading, AmbiguousQuery)
-    assert meaning("Does blip favor the last choice?") in reading.queries
-    assert "“second option” has no place in what was understood." in reading.left_out
-
-
 def test_what_the_grammar_reads_whole_is_doubted_by_certainty_and_what_it_reads_in_part_by_likelihood() -> None:
     whole, part = UnderstoodQuery(BIRDS), UnderstoodQuery(BIRDS, unread=("It is late.",))
     assert compared_query(whole, [guess(CARS, CERTAIN)]) == AmbiguousQuery((BIRDS, CARS))
