@@ -80,6 +80,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         query=state.query,
         understood=opening.understood,
         models=opening.models,
+        candidates=len(state.models),
         alpha=alpha,
         patterns_alpha=PATTERNS_SHARE * alpha if (state.protocol or "choice") == "choice" else 0.0,
         seed=allotment.seed,

@@ -19,21 +19,26 @@ if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects
 
 
-def remarks(
-    query: ModelQuery, asked: Sequence[ModelQuestion], subjects: Subjects, models: Sequence[str]
-) -> Iterable[str]:
-    """Yield what one should know of how questions are examined."""
+def remarks(query: ModelQuery, numbered: Sequence[tuple[ModelQuestion, int]], subjects: Subjects) -> Iterable[str]:
+    """Yield what one should know of how questions are examined.
+
+    Args:
+        query: The query.
+        numbered: Its questions with the models that are examined, and how many each was asked about.
+        subjects: What pictures can be of.
+    """
+    asked = [question for question, _ in numbered]
     if len(asked) > MAX_EXPERIMENTS:
         last = listing([_in_short(each) for each in asked[MAX_EXPERIMENTS:]])
         yield (
             f"This asks {len(asked)} questions, and there are {MAX_EXPERIMENTS} experiments by default: "
             f"only a budget of {len(asked)} experiments or more covers {last}."
         )
-    for question in asked:
+    for question, of in numbered:
         ability = question.ability
-        if len(question.models) < len(question.models or models) and question.comparison:
-            number = f"{len(question.models)} of {len(models)}"
-            yield f"Only the first {number} models are compared: name the ones that matter."
+        if len(question.models) < of:
+            examined = "compared" if question.comparison else "examined"
+            yield f"Only the first {len(question.models)} of {of} models are {examined}: name the ones that matter."
         if question.comparison and not question.comparison.margin and question.comparison.of_equals:
             yield f"“As good” means worse by less than {100 * MARGIN:.0f} points, unless the question states a margin."
         if question.asks == "limit" and question.condition is not None and question.condition.change is not None:

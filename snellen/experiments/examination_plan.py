@@ -14,7 +14,7 @@ from snellen.experiments.contrast_templates import experiments_contrasting
 from snellen.experiments.design import MARGIN, MOST_CLAIMS, Claim, Design, halfway
 from snellen.experiments.examination_notes import remarks
 from snellen.experiments.extreme_templates import experiment_comparing
-from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
+from snellen.experiments.report import MAX_EXPERIMENTS, MAX_MODELS, Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs, Mistake, kinds_of
@@ -36,12 +36,14 @@ class ExaminedQuestion:
         designs: Its experiments, in the order in which they are run.
         asked: The question of the query that this is a part of, or all of; None where no query asks it.
         names_models: Whether the query names its models, and does not ask about all there are.
+        of: How many models it was asked about; more than it has where only the first of them are examined.
     """
 
     question: ModelQuestion
     designs: tuple[Design, ...]
     asked: ModelQuestion | None = None
     names_models: bool = False
+    of: int = 0
 
     def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
         """Return the question with its experiments in the order in which they were begun.
@@ -73,13 +75,14 @@ class ExaminationPlan:
     notes: tuple[str, ...]
 
 
-def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> ExaminationPlan:
+def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str], *, of: int = 0) -> ExaminationPlan:
     """Return the experiments for a query.
 
     Args:
         query: Its meaning.
         subjects: What pictures can be of.
         models: Those that are examined where a question names none.
+        of: How many there were, where some of them were left out before.
 
     Raises:
         BadInput: No question of it can be examined; the message says why.
@@ -91,7 +94,8 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
         for each, note in _narrowed(question):
             notes += [note] if note else []
             try:
-                parts += [] if each is None else [_examined(each, subjects, models, asked=question)]
+                part = None if each is None else _examined(each, subjects, models, asked=question)
+                parts += [] if part is None else [replace(part, of=len(question.models) or max(of, len(models)))]
             except BadInput as error:
                 problems.append(str(error))
     if not parts:
@@ -101,7 +105,7 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
     if query.of_everything and len(parts) <= MAX_EXPERIMENTS < steps:
         most = f"there are {MAX_EXPERIMENTS} unless the budget allows more"
         notes.append(f"A yes may take {steps} experiments, and {most}.")
-    notes += remarks(query, [part.question for part in parts], subjects, models)
+    notes += remarks(query, [(part.question, part.of) for part in parts], subjects)
     return ExaminationPlan(tuple(parts), tuple(dict.fromkeys(note[:300] for note in notes))[:10])
 
 
@@ -214,10 +218,7 @@ def _claimed(
     """Return a question with its experiments, which claim something of its models."""
     chosen = tuple(_compared(question, models))
     about = question.model_copy(update={"models": chosen})
-    made = [
-        design.model_copy(update={"claims": _of_any(_claims(design, about), question)[:MOST_CLAIMS]})
-        for design in designs
-    ]
+    made = [design.model_copy(update={"claims": _of_any(_claims(design, about), question)}) for design in designs]
     asked = asked.model_copy(update={"models": chosen})
     return ExaminedQuestion(about, tuple(_in_order(made, question)), asked, names_models=bool(question.models))
 
@@ -241,11 +242,8 @@ def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:
     Raises:
         BadInput: One model alone is compared.
     """
-    chosen = list(question.models or models)
-    if question.comparison is None:
-        of_any = isinstance(question.ability, Favour) and not question.ability.answer
-        return chosen[: MOST_CLAIMS // (1 + of_any)]
-    if len(chosen) <= 1:
+    chosen = list(question.models or models)[:MAX_MODELS]
+    if question.comparison is not None and len(chosen) <= 1:
         msg = f"Only {listing(chosen)} is examined: a comparison needs another model."
         raise BadInput(msg)
     while len(chosen) > 1 and _count(question.model_copy(update={"models": tuple(chosen)})) > MOST_CLAIMS:
@@ -254,8 +252,11 @@ def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:
 
 
 def _count(question: ModelQuestion) -> int:
-    """Return the number of claims of a comparison."""
-    return len(_pairs(question)) + len(question.models) * question.robust
+    """Return the number of claims of an experiment."""
+    of_any = isinstance(question.ability, Favour) and not question.ability.answer  # a claim about each of two answers
+    seen_before = question.robust and question.than is None  # and one about what it loses
+    each = (question.comparison is None) + (of_any or seen_before)
+    return len(_pairs(question)) + len(question.models) * each
 
 
 def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
@@ -324,7 +325,7 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
             Claim(kind="plain", model=name, threshold=half),
             Claim.model_validate({"kind": "drop", "model": name, **lost}),
         )
-    ][:MOST_CLAIMS]
+    ]
 
 
 def _classes_wanted(question: ModelQuestion, number: int) -> int:

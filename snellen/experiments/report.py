@@ -15,6 +15,8 @@ from snellen.experiments.design import Claim, Design, ExperimentRecord, Name, Se
 
 _LONGEST_CONCLUSION: Final = 4_000
 """Characters: it travels in checkpoints."""
+MAX_MODELS: Final = 20
+"""Models that are examined at most."""
 MAX_EXPERIMENTS: Final = 5
 """Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
 IntervalKind = Literal["confidence sequence", "bootstrap"]
@@ -231,7 +233,7 @@ class Budget(ExperimentRecord):
 class Opening(ExperimentRecord):
     """The opening of a report: the models that are examined, and what cannot be."""
 
-    models: list[Name] = Field(min_length=1, max_length=20)
+    models: list[Name] = Field(min_length=1, max_length=MAX_MODELS)
     notes: list[Sentence] = Field(default_factory=list, max_length=10)
     understood: Annotated[str, StringConstraints(max_length=4_000)] = ""
     """The query in words made from its meaning alone; empty where only a chat model reads it."""
@@ -333,6 +335,9 @@ class Report(ExperimentRecord):
     """The query as it was understood, in words made from its meaning alone, which read as the same meaning; empty in
     reports of older versions, and where only a chat model read it."""
     models: list[Name]
+    candidates: int = 0
+    """How many models there were, of which these are examined: a query that names none is about all of them. 0 in
+    reports of older versions."""
     alpha: float = Field(gt=0, lt=1)
     patterns_alpha: float = Field(default=0.0, ge=0, lt=1)
     """The part of `alpha` that is for patterns of failure; 0 in reports of older versions, which look for none."""

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.examiners.headlines import headline_of
+from snellen.experiments.examiners.headlines import headline_of, headline_of_answers
 from snellen.experiments.examiners.quantified_headlines import quantified_headline
-from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report, Verdict
 from snellen.experiments.standings import ModelStanding
+from snellen.experiments.understanding import meaning_of
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense
@@ -253,3 +254,73 @@ async def test_the_headline_asks_about_the_models_that_were_asked_about(query: s
     findings = [Finding(claim=claim) for claim in design.claims]
     report = report.model_copy(update={"experiments": [Experiment(design=design, rounds=1, findings=findings)]})
     assert (await examiner.conclude(report)).headline.startswith(opening.understood)
+
+
+MANY = [f"m{number}" for number in range(15)]
+
+
+async def opened_and_concluded(query: str, drop: Verdict, models: list[str] = MANY) -> tuple[Report, Conclusion]:
+    """Examine models that recognize everything in the pictures as they were, and lose something, or not."""
+    examiner = CaseExaminer(PROFILE)
+    opening = await examiner.open_report(query, models)
+    report = Report(query=query, models=opening.models, candidates=len(models), notes=opening.notes, alpha=0.05, seed=0)
+    while (design := examiner.next_design(report)) is not None:
+        findings = [
+            Finding(claim=claim, n=40, verdict="yes" if claim.kind == "plain" else drop) for claim in design.claims
+        ]
+        done = Experiment(design=design, rounds=20, findings=findings)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    return report, await examiner.conclude(report)
+
+
+@pytest.mark.parametrize(
+    ("query", "drop", "headline"),
+    [
+        (
+            "Are the models robust to noise?", "no",
+            "Are the first 12 of 15 models robust to Gaussian noise? Yes, for all of them.",
+        ),
+        (
+            "Are all models robust to noise?", "no",
+            "Are all of the first 12 of 15 models robust to Gaussian noise? Yes: it holds for all 12.",
+        ),
+        (
+            "How many of the models are robust to noise?", "yes",
+            "How many of the first 12 of 15 models are robust to Gaussian noise? 0 of 12: it does not hold for all 12.",
+        ),
+        (
+            "How robust are the models to noise?", "no",
+            "Robust to Gaussian noise: yes, for all of them (among the first 12 of 15 models).",
+        ),
+    ],
+)  # fmt: skip
+async def test_of_more_models_than_have_room_it_is_said_how_many_are_examined(
+    query: str, drop: Verdict, headline: str
+) -> None:
+    report, conclusion = await opened_and_concluded(query, drop)
+    assert "Only the first 12 of 15 models are examined: name the ones that matter." in report.notes
+    assert report.models == [one.about for one in conclusion.answers] == MANY[:12]
+    assert conclusion.headline == headline
+    assert {claim.one_of for claim in report.experiments[0].design.claims} <= {1, 12}
+
+
+async def test_a_ranking_says_among_how_many_models_it_is() -> None:
+    report, conclusion = await opened_and_concluded("Which model is best at counting?", "yes")
+    assert "Only the first 7 of 15 models are compared: name the ones that matter." in report.notes
+    assert conclusion.headline.startswith("m0 is best at counting things; then m1;")
+    assert conclusion.headline.endswith("(among the first 7 of 15 models).")
+
+
+async def test_where_all_models_have_room_nothing_is_said_of_the_first() -> None:
+    report, conclusion = await opened_and_concluded("Are the models robust to noise?", "no", MANY[:12])
+    assert not any("the first" in each for each in (*report.notes, conclusion.headline))
+    report, _ = await opened_and_concluded("Can the models recognize birds?", "yes", [f"m{n}" for n in range(22)])
+    assert "Only the first 20 of 22 models are examined: name the ones that matter." in report.notes
+
+
+def test_a_chat_model_that_leaves_models_out_answers_for_those_that_it_names() -> None:
+    meaning = meaning_of("Are the models robust to noise?", MANY[:3], PROFILE)
+    assert meaning is not None
+    answers = [Answer(about=name, answer="yes", holds=True, sentence="s") for name in MANY[:2]]
+    told = headline_of_answers(meaning, answers, MANY[:3])
+    assert told == "Are m0 and m1 robust to Gaussian noise? Yes, for both of them."

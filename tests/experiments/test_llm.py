@@ -237,6 +237,7 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         async with aclosing(investigate.stream_investigate(request, thread="t")) as events:
             ended = [one async for one in events if isinstance(one, Finished)]
     assert ended[0].state.report["answers"][0]["holds"] is True
+    assert (ended[0].state.report["models"], ended[0].state.report["candidates"]) == (["alpha"], 2)
     assert ended[0].state.usage["calls"] == len(script.requests) == len(replies)
     assert len({script.said(number) for number in range(len(replies))}) == len(replies), "nothing is asked twice"
     assert "size=160 does not fit into a picture of 128 × 128: at most 128" in script.said(2)

@@ -136,7 +136,7 @@ class CaseExaminer:
         further = further_budget(report, *self._missing(report)) if report.ended else {}
         ending = Ending(report.ended, further, next_error_rate(report), report.budget.decision)
         measured = [
-            (part.asked, PartStandings(part.question, _measured(part, each, ending), part.names_models))
+            (part.asked, PartStandings(part.question, _measured(part, each, ending), part.names_models, part.of))
             for part, each in both
         ]
         answers: list[Answer] = []
@@ -178,7 +178,7 @@ class CaseExaminer:
         return [(one, part.question) for part, experiments in both for one in standings(part, experiments)]
 
     def _plan_of(self, report: Report) -> ExaminationPlan:
-        plan = planned(reread(report, self._profile), self._subjects, report.models)
+        plan = planned(reread(report, self._profile), self._subjects, report.models, of=report.candidates)
         return replace(plan, parts=tuple(part.as_begun(report.experiments) for part in plan.parts))
 
 
@@ -202,13 +202,13 @@ def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tu
     """
     answers = [_answers(part) for part in parts]
     headlines = [
-        headline_of(part.question, part.standings, each, names_models=part.names_models)
+        headline_of(part.question, part.standings, each, names_models=part.names_models, of=part.of)
         for part, each in zip(parts, answers, strict=True)
     ]
     flat = [one for each in answers for one in each]
     if asked is None or not is_of_parts(asked):
         return flat, headlines
-    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts), parts[0].names_models)
+    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts), parts[0].names_models, parts[0].of)
     overall = [] if asked.asks == "which changes" else _answers(whole)
     headline = overall_headline(whole, overall)
     return [*overall, *flat], [headline] if len(whole.standings) == 1 else [headline, *headlines]

@@ -30,6 +30,7 @@ def headline_of(
     answers: Sequence[Answer],
     *,
     names_models: bool = False,
+    of: int = 0,
 ) -> str:
     """Answer a question in a sentence.
 
@@ -38,17 +39,30 @@ def headline_of(
         standings: Where each model, or each two, stand, with the figures that decide.
         answers: What is said of each of them, in the same order.
         names_models: Whether it was asked about these models, and not about all there are.
+        of: How many models it was asked about; more than it has where only the first of them are examined.
 
     Returns:
         The sentence; nothing where nobody was asked, or of several pairs a yes or no would say nothing.
     """
+    told = _headline(question, standings, answers, names_models=names_models)[:_LONGEST]
+    if not told or of <= len(question.models):
+        return told
+    first = f"the first {len(question.models)} of {of} models"
+    if "the models" in told:
+        return told.replace("the models", first, 1)
+    return f"{told.removesuffix('.')} (among {first})."
+
+
+def _headline(
+    question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer], *, names_models: bool
+) -> str:
     if question.comparison is not None and question.comparison.how == "best" and not question.comparison.margin:
-        return _ranking(question, standings)[:_LONGEST]
+        return _ranking(question, standings)
     if len(answers) == 1 and question.quantifier is None:
-        return _alone(question, standings[0], answers[0])[:_LONGEST]
+        return _alone(question, standings[0], answers[0])
     asked = question if names_models or question.comparison is not None else question.model_copy(update={"models": ()})
     if question.asks in _FOUND:
-        return _answered_apart(asked, standings, _FOUND[question.asks])[:_LONGEST]
+        return _answered_apart(asked, standings, _FOUND[question.asks])
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -57,16 +71,16 @@ def headline_of(
         if one.answer is not None
     }
     if len(said) < len(answers):
-        return "" if question.comparison is not None else _properties(question, standings)[:_LONGEST]
+        return "" if question.comparison is not None else _properties(question, standings)
     if question.quantifier is not None:
-        return quantified_headline(asked, question.quantifier, said)[:_LONGEST]
+        return quantified_headline(asked, question.quantifier, said)
     listed, together = _listed(said), ""
     if (
         question.comparison is not None and len(set(said.values())) > 1
     ):  # what is asked is whether it holds of all pairs
         together = "No: " if "no" in said.values() else "Not decided: "
     answer = together + listed if together else capitalized(listed)
-    return f"{question_in_words(asked)} {answer}."[:_LONGEST]
+    return f"{question_in_words(asked)} {answer}."
 
 
 def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Sequence[str]) -> str:
@@ -85,7 +99,7 @@ def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Se
     if not answers or unfit or len(set(names)) < len(names) or not set(names) <= set(models):
         return ""
     standings = [ModelStanding(one.about, verdict_of(one), pending=False, decisive=verdict_of(one)) for one in answers]
-    named = bool(question.models)
+    named = bool(question.models) or len(names) < len(models)
     return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers, names_models=named)
 
 

@@ -31,11 +31,13 @@ class PartStandings:
         question: The part: the question under one condition.
         standings: Where each model stands, or each two that are compared.
         names_models: Whether it was asked about these models, and not about all there are.
+        of: How many models it was asked about; more than it has where only the first of them are examined.
     """
 
     question: ModelQuestion
     standings: Sequence[ModelStanding]
     names_models: bool = False
+    of: int = 0
 
     @property
     def condition(self) -> str:
@@ -85,7 +87,8 @@ def overall_headline(whole: PartStandings, answers: Sequence[Answer]) -> str:
     parts = f": {standings[0].figures}." if len(standings) == 1 else "."
     if asked.asks == "which changes":
         return f"{question_in_words(asked)} Which of them matters most is not tested{parts}"
-    return headline_of(asked, standings, answers, names_models=whole.names_models).removesuffix(".") + parts
+    told = headline_of(asked, standings, answers, names_models=whole.names_models, of=whole.of)
+    return told.removesuffix(".") + parts
 
 
 def _divided(
