@@ -1,7 +1,8 @@
-"""Relevance of evidence: whether a decided claim is about what was asked, and not only decided.
+"""Relevance of evidence: whether a decided claim is about what was asked, and says what is answered.
 
 A chat model that concludes may rest an answer about noise on an experiment about rotation, or one about birds on one
-about food. What was asked is known from the meaning of the query; so such an answer goes back.
+about food, or say yes where a claim says no. What was asked is known from the meaning of the query; so such an answer
+goes back.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from typing import Final
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import ClassGroup, Subjects
 from snellen.experiments.design import EXTREMES, IDENTITY, ClaimKind, Design
-from snellen.experiments.report import Experiment, Finding
+from snellen.experiments.examiners.answer_sentences import polarity_of, property_of
+from snellen.experiments.implied_verdicts import implied_verdicts
+from snellen.experiments.report import Experiment, Finding, Said
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import Favour, IdentifyType, Mistake, kinds_of
+from snellen.reasoning.queries.conditions import EVERY
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
@@ -36,15 +40,26 @@ class AskedProperty:
     query: ModelQuery
     subjects: Subjects
 
-    def objection(self, about: str, experiments: Sequence[Experiment]) -> str:
+    def objection(
+        self, about: str, experiments: Sequence[Experiment], *, holds: bool, answer: Said | None = None
+    ) -> str:
         """Say why an answer about a model, or two, does not follow from some experiments; empty where it may.
 
         Args:
             about: Whom the answer is about: a name, or "A and B".
             experiments: Those that it rests on.
+            holds: Whether the property holds, as it says.
+            answer: What it answers to the question as it was asked; None where it does not.
         """
-        objections = [_objection(each, self.subjects, about, experiments) for each in self.query.questions]
-        return "" if "" in objections else objections[0]
+        objections = {each: _objection(each, self.subjects, about, experiments) for each in self.query.questions}
+        relevant = [each for each, objection in objections.items() if not objection]
+        if not relevant:
+            return next(iter(objections.values()))
+        denials = [
+            _denial(each, about, _fitting(each, self.subjects, about, experiments), holds=holds, answer=answer)
+            for each in relevant
+        ]
+        return "" if "" in denials else denials[0]
 
 
 def decided_about(about: str, experiment: Experiment) -> list[Finding]:
@@ -83,6 +98,38 @@ def _objection(question: ModelQuestion, subjects: Subjects, about: str, experime
             continue
         if group is not None and not any(_shows(one, group) for one in fitting):
             return f"Nothing is decided about {about} with pictures of {kind_in_words(kind)}, which were asked about."
+    return ""
+
+
+def _fitting(
+    question: ModelQuestion, subjects: Subjects, about: str, experiments: Sequence[Experiment]
+) -> list[Experiment]:
+    """Return the experiments that are about a question each for itself, or those that only are together."""
+    each_alone = [one for one in experiments if not _objection(question, subjects, about, [one])]
+    return each_alone or list(experiments)
+
+
+def _denial(
+    question: ModelQuestion, about: str, experiments: Sequence[Experiment], *, holds: bool, answer: Said | None
+) -> str:
+    """Say what is wrong with an answer that no decided claim of the right kind bears out; empty where one does."""
+    kinds, of_every = _kinds(question), question.condition is not None and question.condition.family == EVERY
+    said = {
+        verdict
+        for one in experiments
+        for verdict in implied_verdicts(
+            question, about, [each for each in decided_about(about, one) if each.claim.kind in kinds], one.design
+        )
+    }
+    of_all = of_every or (question.comparison is not None and " and " not in about)
+    is_borne_out = ("yes" if holds else "no") in said and not (holds and of_all and "no" in said)
+    of_whom = question.comparison is None or " and " in about
+    held = f"“{property_of(about, question)}”" if of_whom else "what was asked"
+    if not is_borne_out:
+        return f"No decided claim there about {about} bears out that {held} {'holds' if holds else 'does not hold'}."
+    polarity = "unknown" if of_every and question.sense == "fails" else polarity_of(question)
+    if answer is not None and polarity != "unknown" and (answer == "yes") != (holds == (polarity == "same")):
+        return f"Where {held} {'holds' if holds else 'does not hold'}, the `answer` to the question is not {answer!r}."
     return ""
 
 

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Claim, Design
+from snellen.experiments.examination_plan import planned
 from snellen.experiments.examiners.examiner import Examiner
 from snellen.experiments.examiners.llm import ChatExaminer
 from snellen.experiments.report import Experiment, Finding, Report
+from snellen.experiments.understanding import meaning_of
 from snellen.profiles import BadInput, load_profile
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context
@@ -162,6 +165,24 @@ async def test_a_conclusion_about_something_else_goes_back() -> None:
         assert "with Gaussian noise, which was asked about" in script.said()
     assert found.answers[0].holds is None
     assert found.headline == "Can clip identify Gaussian noise in pictures? Not decided."
+
+
+async def test_a_conclusion_that_denies_what_was_decided_goes_back() -> None:
+    profile, query = load_profile("embedded"), "Can clip recognize birds?"
+    meaning = meaning_of(query, ["clip"], profile)
+    assert meaning is not None
+    design = planned(meaning, Subjects.of(profile), ["clip"]).parts[0].designs[0]
+    found = [Finding(claim=claim, n=40, mean=0.3, interval=(0.2, 0.4), verdict="no") for claim in design.claims]
+    known = report(Experiment(design=design, rounds=20, findings=found))
+    known = known.model_copy(update={"query": query, "models": ["clip"]})
+    said = {"about": "clip", "property": "recognizes birds", "holds": True, "answer": "yes", "sentence": "It does."}
+    denied = said | {"holds": False}
+    right = denied | {"answer": "no", "sentence": "It does not."}
+    with served([{"answers": [each], "conclusion": "…"} for each in (said, denied, right)]) as script:
+        conclusion = await examiner(script).conclude(known)
+        assert "No decided claim there about clip bears out that “good at recognizing birds” holds" in script.said(1)
+        assert "“good at recognizing birds” does not hold, the `answer` to the question is not 'yes'" in script.said()
+    assert (conclusion.answers[0].holds, conclusion.headline) == (False, "Can clip recognize birds? No.")
 
 
 async def test_a_design_may_compare_conditions_and_state_a_bound() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
-from snellen.experiments.report import TURNED
+from snellen.experiments.report import POLARITIES, TURNED
 from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.abilities import Favour, Mistake, Recognise, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, Condition
@@ -25,7 +25,7 @@ _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
 if TYPE_CHECKING:
-    from snellen.experiments.report import Verdict
+    from snellen.experiments.report import Polarity, Verdict
     from snellen.experiments.standings import ModelStanding
 
 _LONGEST: Final = 690
@@ -67,6 +67,13 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
         if question.robust
         else f"good at {what_is_examined(question)}"
     )
+
+
+def polarity_of(question: ModelQuestion) -> Polarity:
+    """Return what a "yes" to a question means of what is examined."""
+    if question.asks != "whether" or (question.comparison is not None and question.comparison.how == "best"):
+        return "unknown"
+    return "same" if question.deficit else POLARITIES[question.sense]
 
 
 def _favoring(question: ModelQuestion, ability: Favour, found: str) -> str:

@@ -17,7 +17,7 @@ from snellen.experiments.decisions import next_error_rate
 from snellen.experiments.design import Design
 from snellen.experiments.endings import Ending, further_budget
 from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
-from snellen.experiments.examiners.answer_sentences import claimed, property_of, sentence_of
+from snellen.experiments.examiners.answer_sentences import claimed, polarity_of, property_of, sentence_of
 from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.examiners.lacking_evidence import lacking, open_findings, wanted_by
 from snellen.experiments.examiners.overall_answers import (
@@ -30,7 +30,6 @@ from snellen.experiments.examiners.overall_answers import (
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import (
-    POLARITIES,
     Answer,
     Conclusion,
     Discussion,
@@ -216,14 +215,13 @@ def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tu
 
 def _answers(part: PartStandings) -> list[Answer]:
     question = part.question
-    means = question.asks == "whether" and not (question.comparison and question.comparison.how == "best")
     return [
         answered(
             one.about,
             sentence_of(one, question),
             property=property_of(one.about, question, one.found),
             verdict=one.says,
-            polarity=("same" if question.deficit else POLARITIES[question.sense]) if means else "unknown",
+            polarity=polarity_of(question),
         )
         for one in part.standings
     ]

@@ -177,7 +177,7 @@ def _answer(reply: ModelAnswerReply, report: Report, asked: AskedProperty | None
 
     Raises:
         UnusableError: No decided claim bears it out, or none about what was asked, or it says yes or no to a question
-            about an undecided property.
+            about an undecided property, or yes where it means no.
     """
     numbers = reply.experiments or range(1, len(report.experiments) + 1)
     strangers = [number for number in numbers if not 1 <= number <= len(report.experiments)]
@@ -188,9 +188,11 @@ def _answer(reply: ModelAnswerReply, report: Report, asked: AskedProperty | None
     if reply.holds is not None and not any(decided_about(reply.about, one) for one in rests_on):
         msg = f"No claim about {reply.about[:80]!r} is decided: its `holds` is null."
         raise UnusableError(msg)
-    objection = "" if reply.holds is None or asked is None else asked.objection(reply.about, rests_on)
+    objection = ""
+    if reply.holds is not None and asked is not None:
+        objection = asked.objection(reply.about, rests_on, holds=reply.holds, answer=reply.answer)
     if objection:
-        msg = f"{objection[:300]} Rest on an experiment that is about it, or let `holds` be null."
+        msg = f"{objection[:300]} Rest on an experiment that is about it and says so, or let `holds` be null."
         raise UnusableError(msg)
     if (reply.holds is None) == (reply.answer in {"yes", "no"}) and reply.answer is not None:
         held = json.dumps(reply.holds)
