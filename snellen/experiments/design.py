@@ -44,8 +44,6 @@ Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
 """The measure of free answers or of judges that a claim is about; empty for accuracy."""
 Protocol = Literal["choice", "freeform", "pairs"]
 """How models are asked: to choose an answer, to answer freely, to score pairs."""
-
-
 IDENTITY: Final = ToolCall(name="Identity")
 
 

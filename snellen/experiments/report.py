@@ -200,15 +200,14 @@ class Experiment(ExperimentRecord):
         """
         blind = {one.claim.model for one in self.findings if one.claim.kind == "plain" and one.verdict == "no"}
         losing = {one.claim.model for one in self.findings if one.claim.kind == "drop" and one.verdict == "yes"}
-        moot = {("drop", model) for model in blind} | {("plain", model) for model in losing}
+        moot = {(kind, model) for model in blind for kind in ("drop", "steadier")} | {("plain", one) for one in losing}
         return [
             one
             for one in self.findings
             if one.verdict == "open"
             and not one.trouble
             and not one.moot
-            and (one.claim.kind, one.claim.model) not in moot
-            and not (one.claim.kind == "steadier" and blind.intersection(one.claim.models))
+            and moot.isdisjoint((one.claim.kind, name) for name in one.claim.models)
         ]
 
 
