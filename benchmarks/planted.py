@@ -41,8 +41,9 @@ from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.protocols.protocol import RoundPlace, unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
-from snellen.experiments.report import Experiment, Finding, Report, Verdict, verdict_of
+from snellen.experiments.report import Experiment, Finding, Report, verdict_of
 from snellen.experiments.resources import Examination
+from snellen.experiments.verdicts import Verdict
 from snellen.graphs.investigate import RECURSION_LIMIT, builder
 from snellen.graphs.states import InvestigateState
 from snellen.memory.samples import Sample

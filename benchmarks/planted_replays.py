@@ -35,8 +35,9 @@ from snellen.experiments.decisions import decided, next_rounds, taken_up, with_i
 from snellen.experiments.design import Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
-from snellen.experiments.report import Budget, Experiment, Finding, Report, Result, Verdict
+from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.experiments.standings import ModelStanding, next_of, standings
+from snellen.experiments.verdicts import Verdict
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
 from snellen.scoring import Observations

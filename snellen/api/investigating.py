@@ -20,7 +20,8 @@ from snellen.api.following import (
     synchronous,
 )
 from snellen.errors import SnellenError
-from snellen.experiments.report import Answer, Pattern, Verdict
+from snellen.experiments.report import Answer, Pattern
+from snellen.experiments.verdicts import Verdict
 from snellen.graphs.states import InvestigateState, Json
 from snellen.memory.home import home
 from snellen.reports.investigation_page import render

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from snellen.cli.display import print_line
 from snellen.cli.following import ThreadDisplay
 from snellen.experiments.follow_up import ModelCorrection
-from snellen.experiments.report import VERDICTS, Report, verdict_of
+from snellen.experiments.report import Report, verdict_of
+from snellen.experiments.verdicts import VERDICTS
 from snellen.memory.home import home_to_read
 from snellen.reports import investigation_files, investigation_page, investigation_text
 from snellen.reports.runs import write_text

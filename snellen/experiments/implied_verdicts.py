@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN, Claim, Design
-from snellen.experiments.report import TURNED, Finding, Verdict
+from snellen.experiments.report import Finding
+from snellen.experiments.verdicts import TURNED, Verdict
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
 
 if TYPE_CHECKING:

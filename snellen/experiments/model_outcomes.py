@@ -8,7 +8,8 @@ from typing import Final
 
 from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, constant_answer_to
 from snellen.experiments.design import Design
-from snellen.experiments.report import Experiment, Finding, Verdict
+from snellen.experiments.report import Experiment, Finding
+from snellen.experiments.verdicts import Verdict
 
 _ABLE: Final = frozenset({"ability", "plain", "classes"})
 """Kinds of claims that say how often a model is right, or about how many classes."""

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MOST_CLAIMS, Claim, Measured, Protocol
-from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
+from snellen.experiments.verdicts import Polarity
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
 from snellen.reasoning.queries.echo import SPLIT_WORDS, percent, question_in_words

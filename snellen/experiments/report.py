@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from snellen.experiments.design import Claim, Design, ExperimentRecord, Name, Sentence
+from snellen.experiments.verdicts import Polarity, Verdict
 
 _LONGEST_CONCLUSION: Final = 4_000
 """Characters: it travels in checkpoints."""
@@ -21,16 +22,6 @@ MAX_EXPERIMENTS: Final = 5
 """Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
 IntervalKind = Literal["confidence sequence", "bootstrap"]
 """Which interval is shown: a term of a confidence sequence holds whenever one stops; a bootstrap ignores stopping."""
-Verdict = Literal["yes", "no", "open"]
-"""Whether a claim holds; "open" while the evidence does not say."""
-Polarity = Literal["same", "opposite", "unknown"]
-"""Whether "yes" to a question means that the property holds, that it does not, or cannot be told from the wording."""
-VERDICTS: Final[dict[Verdict, str]] = {"yes": "yes", "no": "no", "open": "not decided"}
-"""What each verdict is called for people."""
-TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
-"""Whether the opposite of a claim holds."""
-POLARITIES: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
-"""The polarity of a question by its sense (`ModelQuestion.sense`)."""
 
 
 class _Figure(ExperimentRecord):

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
-from snellen.experiments.report import TURNED, Experiment, Finding, Verdict
+from snellen.experiments.report import Experiment, Finding
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
+from snellen.experiments.verdicts import TURNED, Verdict
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
 from snellen.reasoning.queries.model_query import Contrast, ModelQuestion

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.experiments.findings import sample_size, scored
 from snellen.experiments.follow_up import points
-from snellen.experiments.report import VERDICTS, verdict_of
+from snellen.experiments.report import verdict_of
+from snellen.experiments.verdicts import VERDICTS
 from snellen.reports.explorer import ExplorerData, TrialRow, explorer_data
 from snellen.reports.investigation_text import again
 from snellen.reports.templating import rendered

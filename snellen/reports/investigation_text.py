@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from snellen.experiments.findings import hundredths, sample_size, scored
-from snellen.experiments.report import VERDICTS
+from snellen.experiments.verdicts import VERDICTS
 from snellen.reasoning.queries.echo import SPLIT_WORDS
 from snellen.summaries.investigations import figures, guarantee, intervals, pattern_in_words
 

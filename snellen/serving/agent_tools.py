@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BaseModel, Field, ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.report import VERDICTS
 from snellen.experiments.report import Answer as AnswerToQuery
+from snellen.experiments.verdicts import VERDICTS
 from snellen.reasoning.language.inflection import counted, singular
 from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.runtime.investigation_requests import InvestigationRequest

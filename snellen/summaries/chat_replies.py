@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.findings import hundredths, interval_name, sample_size
-from snellen.experiments.report import VERDICTS
+from snellen.experiments.verdicts import VERDICTS
 from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique

@@ -9,8 +9,9 @@ import pytest
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocol_queries import examined_so
-from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report
 from snellen.experiments.understanding import UnexaminableError, protocol_of, understood
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.abilities import AnswerFreely
 from snellen.reasoning.queries.model_query import Comparison, ModelQuery, ModelQuestion

@@ -19,10 +19,11 @@ from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.findings import figures
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
-from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Result, Verdict
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Result
 from snellen.experiments.severity_search import limit_of
 from snellen.experiments.standings import next_of, standings
 from snellen.experiments.template_parts import select
+from snellen.experiments.verdicts import Verdict
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
 from snellen.scoring import Observations

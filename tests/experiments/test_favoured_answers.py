@@ -8,7 +8,8 @@ import pytest
 
 from snellen.experiments.design import Claim
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Experiment, Finding, Report
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 
 EXAMINER = CaseExaminer(load_profile("embedded"))

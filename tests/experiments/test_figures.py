@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.findings import confidence, figures, hundredths
-from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import SCALES
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.headlines import headline_of, headline_of_answers
 from snellen.experiments.examiners.quantified_headlines import quantified_headline
-from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report
 from snellen.experiments.standings import ModelStanding
 from snellen.experiments.understanding import meaning_of
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense

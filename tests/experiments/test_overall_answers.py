@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from snellen.evaluation.campaigns import load_campaign, names, result_of
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.overall_answers import PartStandings, overall_standings
-from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report
 from snellen.experiments.standings import ModelStanding
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.model_query import ModelQuestion

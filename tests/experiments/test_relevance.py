@@ -8,8 +8,9 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Claim, ClaimKind
 from snellen.experiments.examination_plan import planned
 from snellen.experiments.relevance import AskedProperty
-from snellen.experiments.report import Experiment, Finding, Said, Verdict
+from snellen.experiments.report import Experiment, Finding, Said
 from snellen.experiments.understanding import meaning_of
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 
 PROFILE = load_profile("embedded")

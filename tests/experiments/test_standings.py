@@ -7,8 +7,9 @@ import pytest
 from snellen.experiments.design import Design
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
-from snellen.experiments.report import Experiment, Finding, Report, Result, Verdict
+from snellen.experiments.report import Experiment, Finding, Report, Result
 from snellen.experiments.second_wordings import asked_otherwise
+from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 
 PROFILE = load_profile("embedded")

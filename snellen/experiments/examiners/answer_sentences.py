@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
-from snellen.experiments.report import POLARITIES, TURNED
+from snellen.experiments.verdicts import POLARITIES, TURNED
 from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.abilities import Favour, Mistake, Recognise, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, Condition
@@ -25,8 +25,8 @@ _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
 if TYPE_CHECKING:
-    from snellen.experiments.report import Polarity, Verdict
     from snellen.experiments.standings import ModelStanding
+    from snellen.experiments.verdicts import Polarity, Verdict
 
 _LONGEST: Final = 690
 """Characters of a sentence, which may begin with "Yes, "."""

@@ -38,12 +38,12 @@ from snellen.experiments.report import (
     Opening,
     Report,
     Sufficiency,
-    Verdict,
     answered,
     concluded,
 )
 from snellen.experiments.standings import ModelStanding, experiments_of, next_of, outcomes_of, standings
 from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
+from snellen.experiments.verdicts import Verdict
 from snellen.reasoning.reasoner import ReasonerUsage
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from snellen.reasoning.queries.conditions import EVERY, FAMILIES
 from snellen.reasoning.queries.echo import condition_in_words, question_in_words
 
 if TYPE_CHECKING:
-    from snellen.experiments.report import Answer, Verdict
+    from snellen.experiments.report import Answer
+    from snellen.experiments.verdicts import Verdict
     from snellen.reasoning.queries.model_query import ModelQuestion
 
 _GROUPS: Final = tuple(name for name in FAMILIES if name.endswith("transformations") and name != EVERY)

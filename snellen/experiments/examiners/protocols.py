@@ -24,13 +24,13 @@ from snellen.experiments.report import (
     Opening,
     Report,
     Sufficiency,
-    Verdict,
     answered,
     concluded,
     verdict_of,
 )
 from snellen.experiments.standings import ModelStanding
 from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
+from snellen.experiments.verdicts import Verdict
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
 from snellen.reasoning.reasoner import ReasonerUsage
