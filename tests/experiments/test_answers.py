@@ -9,7 +9,7 @@ import pytest
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocol_queries import examined_so
-from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report
+from snellen.experiments.report import Answer, Conclusion, Experiment, Finding, Report, Result
 from snellen.experiments.understanding import UnexaminableError, protocol_of, understood
 from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
@@ -98,6 +98,35 @@ async def test_of_judges_too_the_margin_that_is_stated_is_claimed(query: str, ve
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
     (answer,) = (await examiner.conclude(done)).answers
     assert answer.sentence.startswith(sentence)
+
+
+async def test_that_answers_say_nothing_is_told_where_it_decides_against_a_model() -> None:
+    examiner = ProtocolExaminer(PROFILE, "freeform")
+    report = Report(query="Does blip tell the truth?", models=["blip"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    found = [Finding(claim=one, n=12, mean=0.32, interval=(0.1, 0.6), verdict="no") for one in design.claims]
+    for silent, is_told in ((7 / 12, True), (0.0, False)):
+        seen = Result(
+            model="blip", plain=False, n=12, average=0.32, by_class={}, abstention=silent, invalid=0, informedness=None
+        )
+        experiment = Experiment(design=design, rounds=2, findings=found, results=[seen])
+        (answer,) = (await examiner.conclude(report.model_copy(update={"experiments": [experiment]}))).answers
+        assert ("58 % of its answers say nothing that can be judged" in answer.sentence) == is_told
+
+
+async def test_a_judge_that_fails_in_one_respect_needs_no_more_pictures_for_the_others() -> None:
+    examiner = ProtocolExaminer(PROFILE, "pairs")
+    report = Report(query="Can I trust llava-judge under rotation?", models=["llava-judge"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    verdicts: list[Verdict] = ["no", *["open"] * (len(design.claims) - 1)]
+    found = [Finding(claim=one, n=40, verdict=verdict) for one, verdict in zip(design.claims, verdicts, strict=True)]
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
+    assert (await examiner.judge_sufficiency(done)).unsettled == []
+    opened = [found[0].model_copy(update={"verdict": "yes"}), *found[1:]]
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=opened)]})
+    assert (await examiner.judge_sufficiency(done)).unsettled == ["llava-judge"]
 
 
 async def test_who_is_not_better_by_a_margin_is_not_said_to_be_worse() -> None:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 KINDS: Final = ("color", "count", "thing", "relation", "whether", "place")
 """Kinds of questions, of each of which as many are asked."""
 _PAIRS: Final = ("identical", "transformed", "irrelevant")
+_SILENT: Final = 0.1
+"""The share of answers that say nothing from which on that is told."""
 _WORDS: Final[dict[Measured, tuple[str, str]]] = {
     "truth": ("tells the truth", "tells more truth"),
     "help": ("is helpful", "is more helpful"),
@@ -98,7 +100,12 @@ class ProtocolExaminer:
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all is decided; another experiment would not help, more pictures may."""
-        left = [one for one in report.findings if one.verdict == "open" and not one.trouble]
+        denied = {one.claim.about for one in report.findings if one.verdict == "no"}  # whatever else holds, it is a no
+        left = [
+            one
+            for one in report.findings
+            if one.verdict == "open" and not one.trouble and (one.claim.other or one.claim.about not in denied)
+        ]
         questions = [f"What holds for {one.claim.about} is not decided." for one in left]
         return Sufficiency(
             sufficient=True,
@@ -178,12 +185,21 @@ def _answer(about: str, findings: Sequence[Finding], report: Report, query: Prot
         says = "open"
     (experiment, *_), undecided = report.experiments, _undecided(findings)
     sentence = _told(about, findings, experiment.design, query, says)
+    sentence = f"{sentence.removesuffix('.')}{_silence(about, findings, experiment)}."
     held = _better(findings[0].claim) if query.compared else _property(query)
     if says == "open" and undecided:
         pictures = pictures_to_decide(experiment, undecided, next_error_rate(report))
         more = in_words(pictures, most=report.budget.decision)
         sentence = f"{sentence.removesuffix('.')}; {more}."
     return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
+
+
+def _silence(about: str, findings: Sequence[Finding], experiment: Experiment) -> str:
+    """Say how many answers of a model say nothing that is true or untrue, which decides against it; or nothing."""
+    silent = next((one.abstention or 0.0 for one in experiment.results if one.model == about), 0.0)
+    if silent < _SILENT or not any(one.claim.measure == "truth" and one.n for one in findings):
+        return ""
+    return f"; {100 * silent:.0f} % of its answers say nothing that can be judged, and count as untrue"
 
 
 def _standing(answer: Answer, report: Report) -> ModelStanding:
