@@ -120,8 +120,7 @@ async def test_a_judge_that_fails_in_one_respect_needs_no_more_pictures_for_the_
     report = Report(query="Can I trust llava-judge under rotation?", models=["llava-judge"], alpha=0.05, seed=0)
     design = await examiner.design_experiment(report, [])
     assert design is not None
-    verdicts: list[Verdict] = ["no", *["open"] * (len(design.claims) - 1)]
-    found = [Finding(claim=one, n=40, verdict=verdict) for one, verdict in zip(design.claims, verdicts, strict=True)]
+    found = [Finding(claim=one, n=40, verdict="open" if place else "no") for place, one in enumerate(design.claims)]
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
     assert (await examiner.judge_sufficiency(done)).unsettled == []
     opened = [found[0].model_copy(update={"verdict": "yes"}), *found[1:]]
