@@ -100,6 +100,35 @@ async def test_of_judges_too_the_margin_that_is_stated_is_claimed(query: str, ve
     assert answer.sentence.startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("query", "verdicts", "headline"),
+    [
+        ("Which model is best at telling the truth?", "yes yes yes", "blip tells more truth than all the others."),
+        (
+            "Which model is worst at telling the truth?",
+            "yes yes yes",
+            "llava-upright is behind all the others: each of them tells more truth.",
+        ),
+        (
+            "Which model is worst at telling the truth?",
+            "open yes open",
+            "Which one is behind all the others is not decided; not ahead of any: blip2-clean and llava-upright.",
+        ),
+    ],
+)
+async def test_the_worst_is_named_where_the_worst_is_asked_for(query: str, verdicts: str, headline: str) -> None:
+    examiner = ProtocolExaminer(PROFILE, "freeform")
+    report = Report(query=query, models=["blip", "blip2-clean", "llava-upright"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    found = [
+        Finding.model_validate({"claim": one, "n": 40, "mean": 0.2, "interval": (0.1, 0.3), "verdict": verdict})
+        for one, verdict in zip(design.claims, verdicts.split(), strict=True)
+    ]
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
+    assert (await examiner.conclude(done)).headline == headline
+
+
 async def test_that_answers_say_nothing_is_told_where_it_decides_against_a_model() -> None:
     examiner = ProtocolExaminer(PROFILE, "freeform")
     report = Report(query="Does blip tell the truth?", models=["blip"], alpha=0.05, seed=0)

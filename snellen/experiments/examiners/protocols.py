@@ -142,7 +142,7 @@ class ProtocolExaminer:
             return "" if question.sense == "open" else f"{question_in_words(question)} {_alike(report.findings)}."
         # Who is not better than others by a margin may be behind them: of the first against each, each is told.
         if query.compared and len(answers) > 1 and (how == "best" or not by_margin):
-            return _winner(report.findings, query)
+            return _winner(report.findings, query, worst=how == "best" and question.sense == "fails")
         if more:
             return ""
         standings = [_standing(answer, report) for answer in answers]
@@ -274,21 +274,24 @@ def _alike(findings: Sequence[Finding]) -> str:
     return "No" if "yes" in verdicts else "Not decided" if "open" in verdicts else "Yes"
 
 
-def _winner(findings: Sequence[Finding], query: ProtocolQuery) -> str:
-    """Say who is above all others, or who is not below any."""
-    beaten: dict[str, set[str]] = {name: set() for name in query.models}
-    for one in findings:
-        if one.verdict == "yes":
-            beaten.setdefault(one.claim.model, set()).add(one.claim.other)
-        elif one.verdict == "no" and one.claim.of_gain:
-            beaten.setdefault(one.claim.other, set()).add(one.claim.model)
-    names = list(
-        dict.fromkeys(name for one in findings if not one.trouble for name in (one.claim.model, one.claim.other))
-    )
+def _winner(findings: Sequence[Finding], query: ProtocolQuery, *, worst: bool) -> str:
+    """Say who is above all others, or below all where the worst is asked for; or who may be."""
+    asked = [one for one in findings if not one.trouble]
+    names = list(dict.fromkeys(name for one in asked for name in (one.claim.model, one.claim.other)))
+    pairs = {(one.claim.model, one.claim.other) for one in asked if one.verdict == "yes"}
+    pairs |= {(one.claim.other, one.claim.model) for one in asked if one.verdict == "no" and one.claim.of_gain}
+    if worst:
+        pairs = {(behind, ahead) for ahead, behind in pairs}
     better, by = _WORDS[query.measures[0]][1], _by(findings[0].claim)
-    first = [name for name in names if beaten.get(name, set()) >= set(names) - {name}]
+    first = [name for name in names if all((name, other) in pairs for other in names if other != name)]
     if first and len(names) > 1:
-        return f"{first[0]} {better} than all the others{by}."
-    best = [name for name in names if not any(name in others for others in beaten.values())]
-    behind = "not behind any by so much" if by else "not behind any"
-    return f"No single one {better} than all the others{by}; {behind}: {listing(best)}." if best else ""
+        than_all = f"is behind all the others: each of them {better}" if worst else f"{better} than all the others"
+        return f"{first[0]} {than_all}{by}."
+    left = [name for name in names if all(name != other for _, other in pairs)]
+    if not left:
+        return ""
+    what = f"is behind all the others{by}" if worst else f"{better} than all the others{by}"
+    is_open = any(one.verdict == "open" for one in asked)
+    lead = f"Which one {what} is not decided" if is_open else f"No single one {what}"
+    side = "ahead of" if worst else "behind"
+    return f"{lead}; not {side} any{' by so much' if by else ''}: {listing(left)}."
