@@ -86,10 +86,10 @@ def test_every_record_is_one_line_of_json(message: str, fields: dict[str, Any]) 
 
 
 def test_long_texts_are_looked_at_in_little_time() -> None:
-    began = time.process_time()
+    began = time.thread_time()
     for text in ("A" * 10**6, "://" + "a" * 10**6, "token" * 10**5, "data:" * 10**5, "api_key=" * 10**5, "-" * 10**6):
         JsonLines().format(logging.LogRecord("x", logging.INFO, __file__, 1, text, (), None))
-    assert time.process_time() - began < 1.0
+    assert time.thread_time() - began < 1.0
 
 
 def _log_failure(words: str) -> None:

@@ -143,10 +143,10 @@ def test_expressions_compute(text: str, expected: object) -> None:
     ],
 )
 def test_what_is_not_allowed_is_refused_at_once(text: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(ExpressionError):
         parse_expression(text)
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize(

@@ -218,11 +218,11 @@ def test_ten_thousand_mutated_programs_neither_crash_nor_escape() -> None:
 @pytest.mark.parametrize("frame", ["{}", "A='{}'", "A={}1", "Program{}", "{}x", "Step1{}="])
 def test_long_texts_are_refused_in_linear_time(unit: str, frame: str) -> None:
     text = frame.format(unit * (19_900 // len(unit)))
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(ProgramError):
         load(text, {"A": "Number"})
     # Loose, so that it holds on a slow or busy machine: it guards against exponential and cubic time.
-    assert time.process_time() - started < 10
+    assert time.thread_time() - started < 10
 
 
 @settings(max_examples=200, deadline=2_000)

@@ -30,10 +30,10 @@ def test_an_ambiguous_text_has_all_its_values() -> None:
 
 def test_derivations_with_one_value_are_one() -> None:
     parser = ChartParser([Production("s", ("s", "s"), lambda _: "same"), Production("s", ("a",), lambda _: "same")])
-    started = time.process_time()
+    started = time.thread_time()
     chart = parser.parse(words("a" * 40), seconds=5)
     assert chart.values("s", 0, 40) == {"same": 0.0}
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
 
 
 def test_the_cheapest_way_to_a_value_counts() -> None:

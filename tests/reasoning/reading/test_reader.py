@@ -204,9 +204,9 @@ def test_places_of_two_pictures_need_two_pictures() -> None:
 )
 def test_hostile_instructions_are_read_in_bounded_time(instruction: str) -> None:
     read("Is there a cat?", 1, FACTS)
-    started = time.process_time()
+    started = time.thread_time()
     read(instruction, 1, FACTS)
-    assert time.process_time() - started < 2 * SECONDS
+    assert time.thread_time() - started < 2 * SECONDS
 
 
 FRAGMENTS = ("is", "the", "cat", "left", "of", "a", "'s", "and", "or", "not", '"', "'", "(", "how", "many")

@@ -146,11 +146,11 @@ def test_what_cannot_be_is_said_in_a_sentence_and_soon(
 ) -> None:
     if name in {"SELECT", "COLORPOP"}:
         arguments = arguments | {"image": shelf.put(PIL.Image.new("RGB", (9, 9)))}
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(SnellenError) as error:
         call(context, name, **arguments)
     assert "\n" not in str(error.value)
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_ten_thousand_regions_are_counted_and_shortened(context: ToolContext) -> None:
@@ -175,12 +175,12 @@ def test_any_tool_takes_ten_thousand_regions_or_says_in_a_sentence_why_not(
         for each in found.parameters
         if each.required
     }
-    started = time.process_time()
+    started = time.thread_time()
     try:
         found(context, **arguments)
     except SnellenError as error:
         assert "\n" not in str(error)  # noqa: PT017 - a value is as good
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_a_score_that_is_no_number_is_never_the_best(context: ToolContext, shelf: Shelf) -> None:
