@@ -269,11 +269,11 @@ def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
     if comparison.how in {"better", "as good"}:
         return [(other, models[0]) for other in models[1:]]
     pairs = list(combinations(models, 2))
-    both = _margin(comparison) > 0
+    both = margin_of(comparison) > 0
     return [pair for one, other in pairs for pair in (((one, other), (other, one)) if both else ((one, other),))]
 
 
-def _margin(comparison: Comparison) -> float:
+def margin_of(comparison: Comparison) -> float:
     """Return the least difference that counts: of equals it is never none, as nothing shows that two are the same."""
     return comparison.margin or (MARGIN if comparison.of_equals else 0.0)
 
@@ -283,7 +283,7 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     if question.comparison is not None:
         # What one loses is only worth a comparison where it recognizes enough in the pictures as they were.
         seeing = [Claim(kind="plain", model=name, threshold=half) for name in question.models if question.robust]
-        kind, margin = "steadier" if question.robust else "better", _margin(question.comparison)
+        kind, margin = "steadier" if question.robust else "better", margin_of(question.comparison)
         return [
             *seeing,
             *(

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.design import MARGIN, Claim, Design
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.examination_plan import margin_of
 from snellen.experiments.report import Finding
 from snellen.experiments.verdicts import TURNED, Verdict
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
@@ -92,7 +93,7 @@ def _of_differences(
 
 def _wanted(question: ModelQuestion, comparison: Comparison, *, alone: bool) -> tuple[float, float]:
     """Return between which differences of the first model from another one a property holds."""
-    margin = comparison.margin or (MARGIN if comparison.of_equals else 0.0)
+    margin = margin_of(comparison)
     if comparison.of_equals:
         return -margin, margin if comparison.how == "alike" else _FURTHEST
     is_worse = question.deficit or (alone and comparison.how == "best" and question.sense == "fails")

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from snellen.experiments.design import Design, Protocol
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocol_queries import examined_so
@@ -18,6 +19,15 @@ from snellen.reasoning.queries.model_query import Comparison, ModelQuery, ModelQ
 
 PROFILE = load_profile("embedded")
 MODELS = list(PROFILE.tested)
+
+
+async def designed(protocol: Protocol, query: str, models: list[str]) -> tuple[ProtocolExaminer, Report, Design]:
+    """Return the examiner of a protocol, the report that a query begins, and the experiment that it designs."""
+    examiner = ProtocolExaminer(PROFILE, protocol)
+    report = Report(query=query, models=models, alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    return examiner, report, design
 
 
 def measured(query: str, verdict: Verdict) -> Report:
@@ -58,10 +68,7 @@ async def test_the_answer_is_to_the_question_as_asked_and_the_property_is_the_sa
 
 @pytest.mark.parametrize(("query", "wanted"), [("Does blip lie?", "yes"), ("Does blip tell the truth?", "no")])
 async def test_whether_a_model_lies_is_answered_as_asked(query: str, wanted: str) -> None:
-    examiner = ProtocolExaminer(PROFILE, "freeform")
-    report = Report(query=query, models=["blip"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("freeform", query, ["blip"])
     found = Finding(claim=design.claims[0], n=40, mean=0.4, interval=(0.3, 0.5), verdict="no")
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
     concluded = await examiner.conclude(done)
@@ -90,10 +97,7 @@ async def test_whether_a_model_lies_is_answered_as_asked(query: str, wanted: str
     ],
 )  # fmt: skip
 async def test_of_judges_too_the_margin_that_is_stated_is_claimed(query: str, verdict: Verdict, sentence: str) -> None:
-    examiner = ProtocolExaminer(PROFILE, "pairs")
-    report = Report(query=query, models=["llava-judge", "idefics3-judge"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("pairs", query, ["llava-judge", "idefics3-judge"])
     found = Finding(claim=design.claims[0], n=40, mean=0.02, interval=(-0.01, 0.04), verdict=verdict)
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
     (answer,) = (await examiner.conclude(done)).answers
@@ -117,10 +121,7 @@ async def test_of_judges_too_the_margin_that_is_stated_is_claimed(query: str, ve
     ],
 )
 async def test_the_worst_is_named_where_the_worst_is_asked_for(query: str, verdicts: str, headline: str) -> None:
-    examiner = ProtocolExaminer(PROFILE, "freeform")
-    report = Report(query=query, models=["blip", "blip2-clean", "llava-upright"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("freeform", query, ["blip", "blip2-clean", "llava-upright"])
     found = [
         Finding.model_validate({"claim": one, "n": 40, "mean": 0.2, "interval": (0.1, 0.3), "verdict": verdict})
         for one, verdict in zip(design.claims, verdicts.split(), strict=True)
@@ -130,10 +131,7 @@ async def test_the_worst_is_named_where_the_worst_is_asked_for(query: str, verdi
 
 
 async def test_that_answers_say_nothing_is_told_where_it_decides_against_a_model() -> None:
-    examiner = ProtocolExaminer(PROFILE, "freeform")
-    report = Report(query="Does blip tell the truth?", models=["blip"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("freeform", "Does blip tell the truth?", ["blip"])
     found = [Finding(claim=one, n=12, mean=0.32, interval=(0.1, 0.6), verdict="no") for one in design.claims]
     for silent, is_told in ((7 / 12, True), (0.0, False)):
         seen = Result(
@@ -145,10 +143,7 @@ async def test_that_answers_say_nothing_is_told_where_it_decides_against_a_model
 
 
 async def test_a_judge_that_fails_in_one_respect_needs_no_more_pictures_for_the_others() -> None:
-    examiner = ProtocolExaminer(PROFILE, "pairs")
-    report = Report(query="Can I trust llava-judge under rotation?", models=["llava-judge"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("pairs", "Can I trust llava-judge under rotation?", ["llava-judge"])
     found = [Finding(claim=one, n=40, verdict="open" if place else "no") for place, one in enumerate(design.claims)]
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
     assert (await examiner.judge_sufficiency(done)).unsettled == []
@@ -158,11 +153,8 @@ async def test_a_judge_that_fails_in_one_respect_needs_no_more_pictures_for_the_
 
 
 async def test_who_is_not_better_by_a_margin_is_not_said_to_be_worse() -> None:
-    examiner = ProtocolExaminer(PROFILE, "freeform")
     query = "Which of blip, blip2-clean and llava-upright is the most helpful by more than 5 points?"
-    report = Report(query=query, models=["blip", "blip2-clean", "llava-upright"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("freeform", query, ["blip", "blip2-clean", "llava-upright"])
     found = [Finding(claim=one, n=40, mean=0.02, interval=(-0.01, 0.04), verdict="no") for one in design.claims]
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=found)]})
     concluded = await examiner.conclude(done)
@@ -366,10 +358,7 @@ def test_questions_with_one_bound_are_examined_together(query: str, claimed: dic
 async def test_a_share_of_orders_is_held_against_the_share_of_pairs_in_the_right_order(
     query: str, share: float, wanted: str
 ) -> None:
-    examiner = ProtocolExaminer(PROFILE, "pairs")
-    report = Report(query=query, models=["llava-judge"], alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed("pairs", query, ["llava-judge"])
     (claim,) = design.claims
     mean = share - (1 - share)  # no ties: those in the right order less those in the wrong one
     verdict: Verdict = "yes" if mean > claim.threshold else "no"
@@ -395,10 +384,7 @@ def test_a_judge_without_a_stated_share_is_held_against_the_usual_concordance() 
 async def compared(query: str, verdicts: dict[tuple[str, str], Verdict], mean: float = 0.04) -> Conclusion:
     """Return the conclusion about models of which the first of two is better with a verdict."""
     names = list(dict.fromkeys(name for pair in verdicts for name in pair))
-    examiner = ProtocolExaminer(PROFILE, protocol_of(query, names, PROFILE))
-    report = Report(query=query, models=names, alpha=0.05, seed=0)
-    design = await examiner.design_experiment(report, [])
-    assert design is not None
+    examiner, report, design = await designed(protocol_of(query, names, PROFILE), query, names)
     assert {(claim.model, claim.other) for claim in design.claims} == set(verdicts)
     for claim in design.claims:
         assert claim.stated(design).endswith(" by more than 10 points") == bool(claim.threshold)
