@@ -33,7 +33,6 @@ DATABASE: Final = "checkpoints.sqlite"
 UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, EOFError, NotImplementedError)
 """What reading a damaged checkpoint may end in."""
 
-_BUSY_SECONDS: Final = 30.0
 _SORTED_BY_TIME: Final = 6
 """The version of the UUIDs that LangGraph names checkpoints by."""
 _GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
@@ -124,7 +123,7 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
                 saver.is_setup = True
                 yield saver
             return
-        async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
+        async with aiosqlite.Connection(lambda: connect(database), iter_chunk_size=64) as connection:
             saver = HomeSaver(connection, serde=serde)
             await saver.setup()
             try:

@@ -12,6 +12,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -33,6 +34,9 @@ _CHOSEN: ContextVar[Path | None] = ContextVar("home", default=None)
 
 _BUSY_SECONDS = 30.0
 """How long a process waits for another one to finish writing to a database of this home."""
+
+_BETWEEN_TRIES = 0.01
+"""Seconds between tries where SQLite does not wait by itself."""
 
 _SMALLEST_FREE = 2**16
 """Bytes without which no database can be opened."""
@@ -208,7 +212,7 @@ def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(database, timeout=_BUSY_SECONDS, check_same_thread=not any_thread)
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
+        write_ahead(connection)
         # Only reading shows whether the files beside it can be made.
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
@@ -217,6 +221,27 @@ def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:
             raise
         return _connect_to_read(database, any_thread=any_thread)
     return connection
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Have a database write ahead to a log, with 30 seconds of patience.
+
+    Where several connections turn to the log of a new database at once, SQLite refuses all but one of them without
+    waiting, however patient they are, since each holds what another waits for.
+
+    Raises:
+        sqlite3.OperationalError: others kept the database locked for 30 seconds, or nothing can be written to it.
+    """
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+                raise
+            time.sleep(_BETWEEN_TRIES)
+        else:
+            return
 
 
 def _connect_to_read(database: Path, *, any_thread: bool) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.memory.database_library import Database
 from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.home import MemoryTrouble, storing
+from snellen.memory.home import MemoryTrouble, storing, write_ahead
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import OldBlocks
 from snellen.memory.prompts.rows import DATABASE
@@ -139,7 +139,7 @@ class PromptDatabase(DatabaseTable):
             raise PromptsGone(msg)
         with closing(sqlite3.connect(self.path)) as new:
             new.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-            new.execute("PRAGMA journal_mode = WAL")
+            write_ahead(new)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Let SQL read the files of earlier versions."""

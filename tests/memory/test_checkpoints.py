@@ -35,6 +35,18 @@ async def test_the_database_is_shared_by_processes(tmp_path: Path) -> None:
             assert await rows.fetchone() == (30_000,)
 
 
+async def test_a_new_home_is_opened_several_times_at_once(tmp_path: Path) -> None:
+    async def opened(folder: Path) -> None:
+        async with checkpoints(folder):
+            pass
+
+    # SQLite refuses all but one that turn to its log at the same moment: in one round of 25, where nobody tries again.
+    for number in range(100):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        await asyncio.gather(*(opened(folder) for _ in range(8)))
+
+
 async def test_a_run_that_is_cancelled_in_the_middle_leaves_nothing_locked(tmp_path: Path) -> None:
     writing = "INSERT INTO writes (thread_id, checkpoint_id, task_id, idx, channel) VALUES ('one', ?, 'a task', 0, 'a')"
     async with checkpoints(tmp_path) as saver:
