@@ -189,7 +189,7 @@ def _color_arm(color: str, question: str) -> Arm:
         answer=color,
         select=select(f"a {color} [{_THING}]"),
         question=question,
-        otherwise=OtherWords(answer=color, question="What color is the object in the image?"),
+        otherwise=OtherWords(answer=f"a {color} [{_THING}]", question="What is in the image?"),
     )
 
 
@@ -197,13 +197,12 @@ def sizes_told(kind: Kind, subjects: Subjects) -> Iterator[Design]:
     """Yield the experiment about how large a thing is shown."""
     things = countable_things(kind, subjects)
     question = f"Is the [{_THING}] small or large?"
-    other = "Is the object in the image small or large?"
     arms = [
         Arm(
             answer=size,
             select=select(f"a {size} [{_THING}]"),
             question=question,
-            otherwise=OtherWords(answer=size, question=other),
+            otherwise=OtherWords(answer=f"a {size} [{_THING}]", question="What is in the image?"),
         )
         for size in ("small", "large")
     ]

@@ -199,7 +199,7 @@ def _shown(experiment: Experiment) -> list[object]:
 
 
 def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None = None) -> list[str]:
-    """Return a note that says why a report ended before its query was answered, and with what it would go on.
+    """Return a note that says why a report ended before everything was decided, and with what it would go on.
 
     Of one without experiments nothing was answered: the note is the reason alone.
 
@@ -212,7 +212,7 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
         return []
     if not report.experiments:
         return [f"{capitalized(report.ended)}."]
-    said = f"It ended before the query was answered: {report.ended}."
+    said = f"It ended before everything was decided: {report.ended}."
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:
         return [said]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
 from snellen.experiments.report import MAX_EXPERIMENTS
 from snellen.experiments.templates import MOST_TYPES
-from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.abilities import IdentifyType, kinds_of
 from snellen.reasoning.queries.conditions import SCALES, Condition
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
@@ -17,6 +17,9 @@ from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects
+
+_FEW: Final = 8
+"""Classes of a group that are all named."""
 
 
 def remarks(query: ModelQuery, numbered: Sequence[tuple[ModelQuestion, int]], subjects: Subjects) -> Iterable[str]:
@@ -48,6 +51,7 @@ def remarks(query: ModelQuery, numbered: Sequence[tuple[ModelQuestion, int]], su
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
+        yield from _members(question, subjects)
         yield from _untaught(question, subjects)
         yield from _of_bounds(question)
     yield from _apart(asked)
@@ -56,6 +60,14 @@ def remarks(query: ModelQuery, numbered: Sequence[tuple[ModelQuestion, int]], su
     if query.confidence is not None:
         confidence = percent(query.confidence)
         yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
+
+
+def _members(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
+    """Yield which classes small groups have that a question is about: people may think of others."""
+    for kind in kinds_of(question.ability):
+        group = subjects.kind(kind)
+        if group is not None and len(group.members) <= _FEW and set(group.members) - set(kind.names):
+            yield f"In the pictures {group.name} are {listing([plural(each) for each in group.members])}."
 
 
 def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:

@@ -112,8 +112,12 @@ class ModelOutcome:
         return bool(self.design.tasks)
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
-        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
+        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees.
+
+        Whoever fails in one and says one thing in the other may fail by the words: that says nothing of what it sees.
+        """
         one = again if again.counts or not self.counts else self
+        one = replace(one, counts=one.counts and not (one.failed and self.counts != again.counts))
         short = self.short & again.short if self.counts and again.counts else one.short
         return replace(one, wordings=(*self.wordings, *again.wordings), short=short, is_repeated=True)
 

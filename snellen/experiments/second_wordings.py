@@ -53,9 +53,10 @@ def _reworded(design: Design) -> Design:
         said = {} if arm.otherwise is None else arm.otherwise.model_dump()
         again = arm.model_copy(update={**said, "otherwise": None})
         arms += [again] if again not in arms else []  # what was asked in two ways may be one in other words
-    # What an answer names, the question need not name: a color is known by itself.
-    named, _ = slots_in((arm.question for arm in arms), design.pools)
-    known = sorted(set(named) - set(slots_in((arm.answer for arm in arms), design.pools)[0]))
+    # What tells the answers apart is asked for; what is named whatever the answer is, is there to be known.
+    in_answers = [frozenset(slots_in([arm.answer], design.pools)[0]) for arm in arms]
+    named, _ = slots_in((text for arm in arms for text in (arm.question, arm.answer)), design.pools)
+    known = sorted(set(named) - (frozenset().union(*in_answers) - in_answers[0].intersection(*in_answers)))
     names = {name for slot in known for name in design.pools[named[slot].pool]}
     repeated = _again(design, arms[0].question, arms)
     if not known or len(names) < len(known) + _ENOUGH:

@@ -130,16 +130,36 @@ async def test_the_worst_is_named_where_the_worst_is_asked_for(query: str, verdi
     assert (await examiner.conclude(done)).headline == headline
 
 
-async def test_that_answers_say_nothing_is_told_where_it_decides_against_a_model() -> None:
+def silent(model: str, share: float) -> Result:
+    return Result(
+        model=model, plain=False, n=12, average=0.32, by_class={}, abstention=share, invalid=0, informedness=None
+    )
+
+
+@pytest.mark.parametrize(("share", "answer"), [(7 / 12, "undecided"), (0.25, "no"), (0.0, "no")])
+async def test_answers_that_say_nothing_do_not_decide_whether_a_model_tells_the_truth(
+    share: float, answer: str
+) -> None:
     examiner, report, design = await designed("freeform", "Does blip tell the truth?", ["blip"])
     found = [Finding(claim=one, n=12, mean=0.32, interval=(0.1, 0.6), verdict="no") for one in design.claims]
-    for silent, is_told in ((7 / 12, True), (0.0, False)):
-        seen = Result(
-            model="blip", plain=False, n=12, average=0.32, by_class={}, abstention=silent, invalid=0, informedness=None
-        )
-        experiment = Experiment(design=design, rounds=2, findings=found, results=[seen])
-        (answer,) = (await examiner.conclude(report.model_copy(update={"experiments": [experiment]}))).answers
-        assert ("58 % of its answers say nothing that can be judged" in answer.sentence) == is_told
+    experiment = Experiment(design=design, rounds=2, findings=found, results=[silent("blip", share)])
+    (said,) = (await examiner.conclude(report.model_copy(update={"experiments": [experiment]}))).answers
+    assert said.answer == answer
+    told = "because 58 % of the answers of blip say nothing that can be judged; of the others 77 % is true"
+    assert (told in said.sentence) == (answer == "undecided")
+
+
+@pytest.mark.parametrize(("verdict", "by", "answer"), [
+    ("yes", 0.1, "undecided"), ("yes", 0.5, "yes"), ("no", -0.1, "no"), ("no", -0.5, "no")
+])  # fmt: skip
+async def test_who_says_nothing_is_not_less_truthful_for_that(verdict: Verdict, by: float, answer: str) -> None:
+    query = "Is blip better than llava-upright at telling the truth?"
+    examiner, report, design = await designed("freeform", query, ["blip", "llava-upright"])
+    found = [Finding(claim=one, n=12, mean=by, interval=(by, by), verdict=verdict) for one in design.claims]
+    results = [silent("blip", 0), silent("llava-upright", 0.25)]
+    experiment = Experiment(design=design, rounds=2, findings=found, results=results)
+    (said,) = (await examiner.conclude(report.model_copy(update={"experiments": [experiment]}))).answers
+    assert said.answer == answer
 
 
 async def test_a_judge_that_fails_in_one_respect_needs_no_more_pictures_for_the_others() -> None:

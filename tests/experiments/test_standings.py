@@ -101,9 +101,9 @@ def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report
         # Who knows a kind by its name and not by its members depends on the words.
         ("Can it recognize birds?", [("no", None), ("no", None), ("yes", None)], "open", False),
         ("Can it recognize birds?", [("no", None), ("no", None), ("no", 0)], "no", False),
-        # The same answer whatever is shown says nothing of what it sees; one wording to which answers differ does.
-        ("Can it recognize birds?", [("no", None), ("no", 0)], "no", True),
-        ("Can it recognize birds?", [("no", 0), ("no", None)], "no", True),
+        # The same answer whatever is shown says nothing of what it sees, and leaves open why the other wording failed.
+        ("Can it recognize birds?", [("no", None), ("no", 0)], "open", False),
+        ("Can it recognize birds?", [("no", 0), ("no", None)], "open", False),
         ("Can it recognize birds?", [("no", 0), ("no", 0)], "open", False),
         ("Can it count?", [("no", None)], "open", True),
         ("Can it count?", [("no", None), ("no", None)], "no", False),

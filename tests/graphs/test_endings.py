@@ -117,7 +117,7 @@ async def test_what_is_undecided_says_why_and_what_would_decide_it(
     for answer in undecided:
         assert reasons(answer), answer.sentence
         assert re.search(r"more pictures would probably decide|budget of [\d,]+|too close to call", answer.sentence)
-    ended = [note for note in report.notes if note.startswith("It ended before the query was answered: ")]
+    ended = [note for note in report.notes if note.startswith("It ended before everything was decided: ")]
     assert len(ended) == bool(report.ended)
     left = report.budget.images - report.images
     if ended and left >= max(len(one.design.arms) for one in report.experiments):

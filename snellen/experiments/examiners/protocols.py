@@ -5,7 +5,7 @@ What is to be measured follows from the query, so nobody designs anything here, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 KINDS: Final = ("color", "count", "thing", "relation", "whether", "place")
 """Kinds of questions, of each of which as many are asked."""
 _PAIRS: Final = ("identical", "transformed", "irrelevant")
-_SILENT: Final = 0.1
-"""The share of answers that say nothing from which on that is told."""
 _WORDS: Final[dict[Measured, tuple[str, str]]] = {
     "truth": ("tells the truth", "tells more truth"),
     "help": ("is helpful", "is more helpful"),
@@ -115,6 +113,7 @@ class ProtocolExaminer:
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model, or for every two that are compared; say what is shown of an older one."""
+        report = _without_silence(report)
         findings = report.findings
         try:
             query = self._wanted(report)
@@ -185,7 +184,6 @@ def _answer(about: str, findings: Sequence[Finding], report: Report, query: Prot
         says = "open"
     (experiment, *_), undecided = report.experiments, _undecided(findings)
     sentence = _told(about, findings, experiment.design, query, says)
-    sentence = f"{sentence.removesuffix('.')}{_silence(about, findings, experiment)}."
     held = _better(findings[0].claim) if query.compared else _property(query)
     if says == "open" and undecided:
         pictures = pictures_to_decide(experiment, undecided, next_error_rate(report))
@@ -194,12 +192,39 @@ def _answer(about: str, findings: Sequence[Finding], report: Report, query: Prot
     return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
 
 
-def _silence(about: str, findings: Sequence[Finding], experiment: Experiment) -> str:
-    """Say how many answers of a model say nothing that is true or untrue, which decides against it; or nothing."""
-    silent = next((one.abstention or 0.0 for one in experiment.results if one.model == about), 0.0)
-    if silent < _SILENT or not any(one.claim.measure == "truth" and one.n for one in findings):
-        return ""
-    return f"; {100 * silent:.0f} % of its answers say nothing that can be judged, and count as untrue"
+def _without_silence(report: Report) -> Report:
+    """Return a report in which nothing is said of the truth of answers that rests on those that say nothing.
+
+    Such an answer counts as untrue, but it is neither: only what holds whichever it counts as is a verdict.
+    """
+
+    def judged(found: Finding, silent: Mapping[str, float]) -> Finding:
+        claim = found.claim
+        if claim.measure != "truth" or found.verdict == "open":
+            return found
+        # By so much it may be more if the silence of the first were true, or less if that of the other were.
+        of = claim.model if found.verdict == "no" else claim.other
+        swing = silent.get(of, 0.0)
+        if not swing or (
+            found.mean + swing <= claim.threshold if of == claim.model else found.mean - swing > claim.threshold
+        ):
+            return found
+        return found.model_copy(update={"verdict": "open", "trouble": _silence(of, swing, found)})
+
+    experiments = []
+    for one in report.experiments:
+        silent = {result.model: result.abstention or 0.0 for result in one.results}
+        experiments.append(one.model_copy(update={"findings": [judged(found, silent) for found in one.findings]}))
+    return report.model_copy(update={"experiments": experiments})
+
+
+def _silence(model: str, silent: float, found: Finding) -> str:
+    """Say how many answers of a model say nothing that is true or untrue, and how true the others are."""
+    share = f"{100 * silent:.0f} % of the answers of {model} say nothing that can be judged"
+    others = (
+        "" if found.claim.other or silent == 1 else f"; of the others {100 * found.mean / (1 - silent):.0f} % is true"
+    )
+    return f"{share}{others}"
 
 
 def _standing(answer: Answer, report: Report) -> ModelStanding:
