@@ -141,6 +141,15 @@ async def test_what_is_said_whatever_is_shown_is_told() -> None:
     assert "for 40 of 40 pictures, whatever they show" in answer.sentence
 
 
+async def test_no_more_pictures_are_asked_for_where_a_model_says_one_thing_to_all() -> None:
+    for place in (0, None):
+        report = answered_so("Can it count?", [("no", 1), ("yes", None), ("open", place)])
+        (answer,) = (await EXAMINER.conclude(report)).answers
+        assert answer.answer == "undecided"
+        assert ("more pictures would probably decide it" in answer.sentence) == (place is None)
+        assert ("more of them would change nothing" in answer.sentence) == (place is not None)
+
+
 def test_what_the_name_of_a_group_opens_again_is_still_to_be_settled() -> None:
     """Claims share the error rate: what was refuted before the name was asked for may be open after it."""
     report = report_so_far("Can it recognize birds?", [("no",), ("no",), ("open",)])

@@ -140,6 +140,13 @@ def test_who_fails_at_colors_is_asked_with_answers_that_name_the_thing_which_it_
         assert [arm.select for arm in again.arms] == [arm.select for arm in design.arms[::-1]]
 
 
+def test_the_classes_of_a_small_group_are_named() -> None:
+    (note,) = plan_of("Can clip recognize birds?", ["clip"]).notes
+    assert note.startswith("In the pictures birds are ")
+    for query in ("Can clip recognize things?", "Can clip recognize animals?", "Can clip recognize horses?"):
+        assert not plan_of(query, ["clip"]).notes
+
+
 def test_colors_are_asked_for_two_at_a_time_and_all_at_once() -> None:
     two, five = plan_of("Can clip name colors?", ["clip"]).parts[0].designs
     pairs = {tuple(asked_about(two, arm, "", "", names=arm_drawn(two, arm, str(seed)).names).choices)
