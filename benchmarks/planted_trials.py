@@ -23,8 +23,8 @@ from snellen.errors import SnellenError
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Design
 from snellen.experiments.examination_plan import ExaminedQuestion, planned
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
-from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.understanding import understood
 from snellen.profiles import Profile, load_profile
 from snellen.runtime.resources import examining
@@ -75,8 +75,9 @@ def question_of(query: PlantedQuery, profile: Profile) -> ExaminedQuestion:
 
 
 def name_of(design: Design) -> str:
-    """Name an experiment by all that its trials depend on, which its claims are not."""
-    return digest(design.model_dump_json(exclude={"claims", "purpose", "difficulty"}))
+    """Name an experiment by all that its trials depend on, which its claims and its further wordings are not."""
+    aside: Any = {"claims": True, "purpose": True, "difficulty": True, "arms": {"__all__": {"otherwise"}}}
+    return digest(design.model_dump_json(exclude=aside))
 
 
 def _collected(bench: PlantedBench, part: ExaminedQuestion, options: argparse.Namespace) -> Iterator[EvaluatedChoices]:
@@ -90,7 +91,7 @@ def _collected(bench: PlantedBench, part: ExaminedQuestion, options: argparse.Na
         first = evaluated(design)
         yield first
         if _may_fail(first) and not design.of_names:
-            yield evaluated(asked_otherwise(design))
+            yield from map(evaluated, further_wordings(design))
 
 
 def _may_fail(evaluated: EvaluatedChoices) -> bool:

@@ -2,7 +2,7 @@
 
 Which things a picture shows, and which colors where it is two of them, is drawn for each picture (`drawn_answers`), so
 that a verdict is about all of their kind. Whoever fails is asked in other words: how many and of which color without
-the names of things; where they are by another question, in pictures whose things it recognizes (`second_wordings`).
+the names of things; where they are by another question, in pictures whose things it recognizes (`further_wordings`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _THING: Final = "thing"
 _OTHER: Final = "other thing"
 _NEIGHBOR: Final = "neighbor"
 _COLOR: Final = "color"
-_MOST_COUNTED: Final = 4
+_OPEN: Final = "What is in the image?"
+_COUNTED: Final = (f"one [{_THING}]", f"two [{_THING}s]", f"three [{_THING}s]", f"four [{_THING}s]")
+_MOST_COUNTED: Final = len(_COUNTED)
 """Equal things that are counted: more have hardly room beside one another."""
 
 
@@ -113,7 +115,10 @@ def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
                 answer="yes" if shown == asked else "no",
                 select=select(f"[a {_THING}] {each.relations[shown]} [an{_OTHER}]"),
                 question=f"Is the [{_THING}] {each.relations[asked]} the [{_OTHER}]?",
-                otherwise=OtherWords(answer=each.answers[shown], question=each.either),
+                otherwise=[
+                    OtherWords(answer=each.answers[shown], question=each.either),
+                    OtherWords(answer=f"[a {_THING}] {each.relations[shown]} [an{_OTHER}]", question=_OPEN),
+                ],
             )
             for asked in (0, 1)
             for shown in ((0, 1) if asked == 0 else (1, 0))
@@ -143,7 +148,10 @@ def counted(kind: Kind, subjects: Subjects, up_to: int = 0) -> Iterator[Design]:
                 answer=str(number),
                 select=select(f"[a {_THING}]" if number == 1 else f"{number} [{_THING}s]"),
                 question=question,
-                otherwise=OtherWords(answer=str(number), question="How many objects are in the image?"),
+                otherwise=[
+                    OtherWords(answer=str(number), question="How many objects are in the image?"),
+                    OtherWords(answer=_COUNTED[number - 1], question=_OPEN),
+                ],
             )
             for number in numbers
         ]
@@ -189,7 +197,10 @@ def _color_arm(color: str, question: str) -> Arm:
         answer=color,
         select=select(f"a {color} [{_THING}]"),
         question=question,
-        otherwise=OtherWords(answer=f"a {color} [{_THING}]", question="What is in the image?"),
+        otherwise=[
+            OtherWords(answer=f"a {color} [{_THING}]", question=_OPEN),
+            OtherWords(answer=color, question="What color is the object in the image?"),
+        ],
     )
 
 
@@ -202,7 +213,10 @@ def sizes_told(kind: Kind, subjects: Subjects) -> Iterator[Design]:
             answer=size,
             select=select(f"a {size} [{_THING}]"),
             question=question,
-            otherwise=OtherWords(answer=f"a {size} [{_THING}]", question="What is in the image?"),
+            otherwise=[
+                OtherWords(answer=f"a {size} [{_THING}]", question=_OPEN),
+                OtherWords(answer=size, question="Is the object in the image small or large?"),
+            ],
         )
         for size in ("small", "large")
     ]
@@ -240,7 +254,10 @@ def recognized(ability: Recognise, subjects: Subjects) -> Iterator[Design]:
             answer=name,
             select=select(description),
             question=question,
-            otherwise=OtherWords(answer=name, question="What is in the image?"),
+            otherwise=[
+                OtherWords(answer=name, question=_OPEN),
+                OtherWords(answer=name, question=f"Which of these is in the image: {listing(names, 'or')}?"),
+            ],
         )
         for name, description in zip(names, shown, strict=True)
     ]

@@ -101,4 +101,4 @@ def _by_turns(design: Design) -> Iterator[Arm]:
     """Yield arms with what is asked about them, one of each answer after the other."""
     arms = {answer: [arm for arm in design.arms if arm.answer == answer] for answer in design.classes}
     for row in zip(*arms.values(), strict=True):
-        yield from (arm.model_copy(update={"question": design.asked(arm), "otherwise": None}) for arm in row)
+        yield from (arm.model_copy(update={"question": design.asked(arm), "otherwise": []}) for arm in row)

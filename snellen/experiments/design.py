@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from snellen.experiments.drawn_names import Slot, slots_in
 from snellen.experiments.measure_claims import COMPARED, MEASURED
@@ -70,8 +70,13 @@ class Arm(ExperimentRecord):
     """How the pictures are changed that these are compared with, in a paired experiment."""
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
     """What is asked about these pictures, where it is not the question of the whole experiment."""
-    otherwise: OtherWords | None = None
-    """What whoever fails is asked (`second_wordings`), where another order of the answers is not enough."""
+    otherwise: list[OtherWords] = Field(default_factory=list, max_length=2)
+    """What whoever fails is asked (`further_wordings`); where there is none, the answers in another order."""
+
+    @field_validator("otherwise", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return value if isinstance(value, list) else [value] if value else []  # earlier versions had one, or none
 
 
 class ComparedTask(ExperimentRecord):
@@ -393,8 +398,3 @@ class Design(ExperimentRecord):
     def asked(self, arm: Arm) -> str:
         """Return what is asked about the pictures of an arm."""
         return arm.question or self.question
-
-
-def halfway(choices: int) -> float:
-    """Return the accuracy halfway between guessing among so many choices and always being right."""
-    return (1 + 1 / choices) / 2

@@ -11,11 +11,12 @@ from snellen.errors import BadInput
 from snellen.experiments.changed_answers import without_changed_answers
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.contrast_templates import experiments_contrasting
-from snellen.experiments.design import MARGIN, MOST_CLAIMS, Claim, Design, halfway
+from snellen.experiments.design import MARGIN, MOST_CLAIMS, Claim, Design
 from snellen.experiments.examination_notes import remarks
 from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import MAX_EXPERIMENTS, MAX_MODELS, Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
+from snellen.experiments.verdicts import halfway
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs, Mistake, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of

@@ -8,11 +8,14 @@ from typing import Final
 
 from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, constant_answer_to
 from snellen.experiments.design import Design
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.report import Experiment, Finding
 from snellen.experiments.verdicts import Verdict
 
 _ABLE: Final = frozenset({"ability", "plain", "classes"})
 """Kinds of claims that say how often a model is right, or about how many classes."""
+_TWICE: Final = 2
+"""The number of wordings in which a model has to fail for what it sees before it is said to."""
 _LEANING: Final = 0.8
 """The share of one answer from which on a model that is compared is asked in other words, too."""
 
@@ -45,7 +48,9 @@ class ModelOutcome:
             between them although one said nearly always one thing.
         counts: Whether the findings say something about what it sees.
         leans: Whether it was decided between two of which one said nearly always one thing.
-        is_repeated: Whether it was asked in other words, too.
+        asked: In how many wordings it was asked.
+        failures: In how many of them it failed, and not by one answer to all pictures.
+        is_seeing: Whether it answered differently to different pictures in one of them.
         short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
@@ -54,7 +59,9 @@ class ModelOutcome:
     wordings: tuple[AskedWording, ...] = ()
     counts: bool = True
     leans: bool = False
-    is_repeated: bool = False
+    asked: int = 1
+    failures: int = 0
+    is_seeing: bool = True
     short: frozenset[str] = frozenset()
 
     @classmethod
@@ -82,7 +89,8 @@ class ModelOutcome:
         asked = AskedWording(design, f"asked “{design.question}” {came}", constant is not None, remark)
         counts = constant is None and (able.verdict == "yes" or not design.of_names)
         short = frozenset(name for name, share in able.by_class.items() if share <= able.claim.threshold)
-        return replace(outcome, wordings=(asked,), counts=counts, short=short)
+        failures, is_seeing = int(outcome.failed and constant is None), constant is None
+        return replace(outcome, wordings=(asked,), counts=counts, failures=failures, is_seeing=is_seeing, short=short)
 
     @property
     def able(self) -> Finding | None:
@@ -102,9 +110,22 @@ class ModelOutcome:
         return "no" in self.verdicts("plain")
 
     @property
+    def is_repeated(self) -> bool:
+        """True where it was asked in other words, too."""
+        return self.asked > 1
+
+    @property
     def is_doubtful(self) -> bool:
-        """True where the words may be why a model failed, or one of two did; of a group's name they surely may."""
-        return (self.failed or self.leans) and not self.is_repeated and not self.design.of_names
+        """True where the words may be why a model failed, or one of two did, and others are left that may tell.
+
+        Of a group's name they surely may. Who gave one answer to all pictures in one wording, and failed in another, is
+        asked in a third one.
+        """
+        if self.design.of_names or self.asked > len(further_wordings(self.design)):
+            return False
+        if self.is_repeated:
+            return self.failed and self.asked == _TWICE and self.failures == 1
+        return self.failed or self.leans
 
     @property
     def is_of_parts(self) -> bool:
@@ -112,14 +133,25 @@ class ModelOutcome:
         return bool(self.design.tasks)
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
-        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees.
+        """Return the outcome with a further wording: that one's, unless only those before say what a model sees.
 
-        Whoever fails in one and says one thing in the other may fail by the words: that says nothing of what it sees.
+        Whoever failed in one wording alone, and said one thing in others, may have failed by its words.
         """
         one = again if again.counts or not self.counts else self
-        one = replace(one, counts=one.counts and not (one.failed and self.counts != again.counts))
-        short = self.short & again.short if self.counts and again.counts else one.short
-        return replace(one, wordings=(*self.wordings, *again.wordings), short=short, is_repeated=True)
+        failures = self.failures + again.failures
+        if self.is_seeing and again.is_seeing:
+            short = self.short & again.short
+        else:
+            short = again.short if again.is_seeing else self.short
+        return replace(
+            one,
+            wordings=(*self.wordings, *again.wordings),
+            counts=one.counts and not (one.failed and failures < _TWICE),
+            asked=self.asked + again.asked,
+            failures=failures,
+            is_seeing=self.is_seeing or again.is_seeing,
+            short=short,
+        )
 
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""

@@ -1,8 +1,8 @@
 """Standings of models in a question: what the experiments so far say, and whether a further one may change it.
 
-Who fails at an experiment is asked the same in other words (`second_wordings`); who manages that has not failed to see.
-Neither has who answers the same whatever is shown (`constant_answers`), or fails at the name of a group ("a bird"): the
-experiments after that one decide, and where there is none, there is no answer.
+Who fails at an experiment is asked the same in other words (`further_wordings`); who manages that has not failed to
+see. Who answers the same whatever is shown (`constant_answers`) has not, either, or who fails at the name of a group
+("a bird"): the wordings and experiments after that decide, and where there are none, there is no answer.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
+from snellen.experiments.further_wordings import further_wordings, is_further_wording
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import Experiment, Finding
-from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.experiments.verdicts import TURNED, Verdict
 from snellen.reasoning.language.inflection import listing
@@ -34,7 +34,7 @@ class ModelStanding:
         moot: Why there is no answer, other than too little evidence.
         claimed: Whom its claims are about: `Claim.about`.
         form: What came of each wording, where it was asked in several, or one says nothing of what it sees.
-        again: The place of the experiment that it is to be asked in other words; None for the next one.
+        again: The place of the experiment that it is to be asked in other words, and of these; None for the next one.
         level: The place of the experiment that a search for a limit wants next.
         found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8"; or the class
             that is recognized worst or best.
@@ -52,7 +52,7 @@ class ModelStanding:
     moot: str = ""
     claimed: tuple[str, ...] = ()
     form: str = ""
-    again: int | None = None
+    again: tuple[int, int] | None = None
     level: int | None = None
     found: str = ""
     bound: str = ""
@@ -77,7 +77,7 @@ def experiments_of(parts: Sequence[ExaminedQuestion], experiments: Sequence[Expe
 
 
 def _planned(experiments: Sequence[Experiment]) -> list[Experiment]:
-    return [one for one in experiments if not is_second_wording(one.design)]
+    return [one for one in experiments if not is_further_wording(one.design)]
 
 
 def _may_follow(part: ExaminedQuestion, done: Sequence[Experiment], design: Design) -> bool:
@@ -86,7 +86,8 @@ def _may_follow(part: ExaminedQuestion, done: Sequence[Experiment], design: Desi
     if part.question.asks == "limit":
         begun = {one.design.condition for one in done}
         return any(_is_like(each, design) for each in part.designs if each.condition not in begun)
-    following = [asked_otherwise(one) for one in part.designs[:number]] if is_second_wording(design) else []
+    repeated = part.designs[:number] if is_further_wording(design) else []
+    following = [wording for one in repeated for wording in further_wordings(one)]
     return any(_is_like(planned, design) for planned in following or part.designs[number : number + 1])
 
 
@@ -113,9 +114,14 @@ def next_of(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> Design
         return _of_those(part.designs[level], names, part.question)
     again = [one.again for one in pending if one.again is not None]
     wanted = min(again, default=None)
-    number = len(_planned(experiments))
-    design = part.designs[number] if wanted is None else asked_otherwise(part.designs[wanted])
+    design = part.designs[len(_planned(experiments))] if wanted is None else again_of(part, wanted)
     return _of_those(design, {one.about for one in pending if one.again == wanted}, part.question)
+
+
+def again_of(part: ExaminedQuestion, again: tuple[int, int]) -> Design:
+    """Return an experiment of a question in the other words that a standing waits for (`ModelStanding.again`)."""
+    place, wording = again
+    return further_wordings(part.designs[place])[wording]
 
 
 def _of_those(design: Design, names: Collection[str], question: ModelQuestion) -> Design:
@@ -146,16 +152,17 @@ def standings(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list
 
 
 def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelOutcome]:
-    """Return what each planned experiment gave for a model, both of its wordings together."""
+    """Return what each planned experiment gave for a model, all of its wordings together."""
     outcomes: list[ModelOutcome] = []
     for experiment in experiments:
         findings = [one for one in experiment.findings if _concerns(one.claim, name, part.question)]
         outcome = ModelOutcome.of(experiment, findings)
-        if not is_second_wording(experiment.design):
+        if not is_further_wording(experiment.design):
             outcomes.append(outcome)
             continue
         for place, planned in enumerate(part.designs[: len(outcomes)]):
-            if findings and asked_otherwise(planned).purpose == experiment.design.purpose:
+            purposes = [one.purpose for one in further_wordings(planned)]
+            if findings and experiment.design.purpose in purposes:
                 outcomes[place] = outcomes[place].together(outcome)
     return outcomes
 
@@ -171,7 +178,7 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return replace(_limit(name, part, experiments), claimed=claimed)
     form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
-    doubtful = [place for place, one in enumerate(outcomes) if one.is_doubtful]
+    doubtful = [(place, one.asked - 1) for place, one in enumerate(outcomes) if one.is_doubtful]
     again = ModelStanding(name, "open", pending=True, decisive="open", again=next(iter(doubtful), None))
     if question.comparison is not None:
         standing = again if doubtful else _comparison(name, question, outcomes, left=left)

@@ -14,3 +14,8 @@ TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open
 """Whether the opposite of a claim holds."""
 POLARITIES: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
 """The polarity of a question by its sense (`ModelQuestion.sense`)."""
+
+
+def halfway(choices: int) -> float:
+    """Return the accuracy halfway between guessing among so many choices and always being right: the bar of "good"."""
+    return (1 + 1 / choices) / 2

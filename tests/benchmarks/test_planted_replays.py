@@ -12,7 +12,7 @@ from benchmarks.planted_replays import PlantedReplayBench, replayed
 from benchmarks.planted_trials import SIGNS, name_of, question_of
 from snellen.errors import BadInput
 from snellen.experiments.examination_plan import ExaminedQuestion
-from snellen.experiments.second_wordings import asked_otherwise
+from snellen.experiments.further_wordings import further_wordings
 from snellen.profiles import load_profile
 
 QUERY = PlantedQuery("Can it count?", ("it",))
@@ -29,7 +29,7 @@ def part() -> ExaminedQuestion:
 def trials(part: ExaminedQuestion, rate: float) -> dict[str, object]:
     """Return trials of a model that is right so often; else it takes the answer before the right one."""
     experiments = []
-    for design in (*part.designs, *map(asked_otherwise, part.designs)):
+    for design in [*part.designs, *(other for one in part.designs for other in further_wordings(one))]:
         places, choices = [design.choices.index(arm.answer) for arm in design.arms], len(design.choices)
         shown = ["".join(SIGNS[(place - (turn >= 20 * rate)) % choices] for turn in range(20)) for place in places]
         experiments.append({"name": name_of(design), "choices": {"it": {"shown": shown}}})

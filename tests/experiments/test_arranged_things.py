@@ -13,7 +13,7 @@ from snellen.experiments.design import Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.examination_plan import planned
-from snellen.experiments.second_wordings import asked_otherwise
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.templates import experiments_about
 from snellen.experiments.understanding import understood
 from snellen.microworld.arrangements import is_in
@@ -36,13 +36,13 @@ def designs_of(query: str) -> list[Design]:
     return [checked(design, ["clip"]) for design in part.designs]
 
 
-@given(ability=ABILITIES, seed=st.integers(0, 10**6).map(str), again=st.booleans())
+@given(ability=ABILITIES, seed=st.integers(0, 10**6).map(str), again=st.integers(0, 2))
 @settings(max_examples=40, deadline=None)
 def test_of_two_names_the_picture_shows_one_which_stands_first_as_often_as_second(
-    ability: Recognise, seed: str, *, again: bool
+    ability: Recognise, seed: str, *, again: int
 ) -> None:
     (design,) = experiments_about(ability, SUBJECTS)
-    design = asked_otherwise(design) if again else design
+    design = further_wordings(design)[again - 1] if again else design
     right = []
     for arm in design.arms:
         drawn = arm_drawn(design, arm, seed)

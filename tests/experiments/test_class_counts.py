@@ -11,9 +11,9 @@ from snellen.experiments.decisions import judged, with_intervals
 from snellen.experiments.design import Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.further_wordings import is_further_wording
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.report import Answer, Experiment, Finding, Report
-from snellen.experiments.second_wordings import is_second_wording
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.query_readings import UnderstoodQuery
@@ -68,7 +68,7 @@ async def answered(
     report = Report(query=query, models=["clip"], alpha=0.05, seed=0)
     report = measured(report, design_of(query), shares, always)
     if (design := EXAMINER.next_design(report)) is not None:
-        assert is_second_wording(design)
+        assert is_further_wording(design)
         report = measured(report, design, shares if again is None else again, always)
     assert EXAMINER.next_design(report) is None
     return report.experiments[0].findings[0], (await EXAMINER.conclude(report)).answers[0]

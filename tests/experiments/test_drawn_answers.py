@@ -13,7 +13,7 @@ from snellen.errors import BadInput
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked, said_in_words
-from snellen.experiments.second_wordings import asked_otherwise
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.template_parts import select
 from snellen.memory.samples import Sample
 from snellen.reasoning.language.inflection import with_article
@@ -64,7 +64,7 @@ def test_classes_are_drawn_alike() -> None:
 
 def test_in_other_words_the_names_are_the_choices_alone() -> None:
     design = design_of({"birds": BIRDS, "other things": OTHERS}, 2)
-    again = asked_otherwise(design)
+    again = further_wordings(design)[0]
     put = asked(again, sample_of(again, 1, 5))
     assert put.question == "What is in the image?"
     assert put.choices == asked(design, sample_of(design, 1, 5)).choices

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from snellen.experiments.design import Arm, Claim, Design, OtherWords
 from snellen.experiments.drawn_answers import arm_drawn, asked, recognition
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices, MultipleChoice
 from snellen.experiments.protocols.protocol import RoundPart, closed_up
-from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.template_parts import select
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialTable
@@ -27,7 +27,7 @@ def design_of() -> Design:
             answer="yes" if shown == asked_for else "no",
             select=select(f"[a thing] {shown} [another thing]"),
             question=f"Is the [thing] {asked_for} the [other thing]?",
-            otherwise=OtherWords(answer=shown, question="Is the [thing] above or below the [other thing]?"),
+            otherwise=[OtherWords(answer=shown, question="Is the [thing] above or below the [other thing]?")],
         )
         for asked_for in ("above", "below")
         for shown in (("above", "below") if asked_for == "above" else ("below", "above"))
@@ -63,7 +63,7 @@ def tried(design: Design, samples: list[Sample], folder: Path) -> EvaluatedChoic
 
 
 def test_a_thing_is_asked_for_among_others_that_are_not_in_the_picture() -> None:
-    design = asked_otherwise(design_of())
+    design = further_wordings(design_of())[0]
     assert design.known == ["other thing", "thing"]
     for sample in samples_of(design, 20):
         names = arm_drawn(design, design.arms[sample.arm], f"{sample.round}/{sample.arm}").names
@@ -74,7 +74,7 @@ def test_a_thing_is_asked_for_among_others_that_are_not_in_the_picture() -> None
 
 
 def test_who_does_not_know_the_things_is_not_wrong_about_their_places(tmp_path: Path) -> None:
-    plain, again = design_of(), asked_otherwise(design_of())
+    plain, again = design_of(), further_wordings(design_of())[0]
     assert again.skill.endswith("that it recognizes")
     samples = samples_of(again, 40)
     found = tried(again, samples, tmp_path)
@@ -90,7 +90,7 @@ def test_who_does_not_know_the_things_is_not_wrong_about_their_places(tmp_path: 
 
 
 def test_arms_stay_balanced(tmp_path: Path) -> None:
-    design = asked_otherwise(design_of())
+    design = further_wordings(design_of())[0]
     (result, _) = tried(design, samples_of(design, 30), tmp_path).results(alpha=0.05)
     shown = {answer: sum(row.values()) for answer, row in result.confusion.items()}
     assert len(set(shown.values())) == 1

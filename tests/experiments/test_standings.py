@@ -7,8 +7,8 @@ import pytest
 from snellen.experiments.design import Design
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.report import Experiment, Finding, Report, Result
-from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
 
@@ -101,9 +101,15 @@ def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report
         # Who knows a kind by its name and not by its members depends on the words.
         ("Can it recognize birds?", [("no", None), ("no", None), ("yes", None)], "open", False),
         ("Can it recognize birds?", [("no", None), ("no", None), ("no", 0)], "no", False),
-        # The same answer whatever is shown says nothing of what it sees, and leaves open why the other wording failed.
-        ("Can it recognize birds?", [("no", None), ("no", 0)], "open", False),
-        ("Can it recognize birds?", [("no", 0), ("no", None)], "open", False),
+        # The same answer whatever is shown says nothing of what it sees, and leaves open why the other wording failed:
+        # a third one decides.
+        ("Can it recognize birds?", [("no", None), ("no", 0)], "open", True),
+        ("Can it recognize birds?", [("no", 0), ("no", None)], "open", True),
+        ("Can it recognize birds?", [("no", None), ("no", 0), ("no", None)], "no", True),
+        ("Can it recognize birds?", [("no", 0), ("no", None), ("no", 0)], "open", False),
+        ("Can it recognize birds?", [("no", 0), ("no", None), ("open", None)], "open", False),
+        ("Can it recognize birds?", [("no", 0), ("no", None), ("yes", None)], "yes", False),
+        ("Can it count?", [("no", None), ("no", 0), ("no", None)], "no", False),
         ("Can it recognize birds?", [("no", 0), ("no", 0)], "open", False),
         ("Can it count?", [("no", None)], "open", True),
         ("Can it count?", [("no", None), ("no", None)], "no", False),
@@ -174,14 +180,15 @@ def test_a_report_that_began_with_the_name_of_a_group_goes_on_as_it_began() -> N
 
 
 @pytest.mark.parametrize("query", ["Can it count?", "Can it tell left from right?", "Can it notice blur?"])
-def test_a_second_wording_asks_the_same_of_the_same_pictures(query: str) -> None:
+def test_further_wordings_ask_the_same_of_the_same_pictures(query: str) -> None:
     design = EXAMINER.next_design(Report(query=query, models=["it"], alpha=0.05, seed=0))
     assert design is not None
-    other = asked_otherwise(design)
-    assert other.classes == design.classes[::-1] or not set(other.classes) & set(design.classes)
-    assert other.asked(other.arms[0]) != design.asked(design.arms[-1])
-    pictures = {str((arm.select, arm.transform)) for arm in design.arms}
-    assert pictures == {str((arm.select, arm.transform)) for arm in other.arms}
+    second, third = further_wordings(design)
+    assert second.classes == design.classes[::-1] or not set(second.classes) & set(design.classes)
+    assert len({str((one.asked(arm), one.choices)) for one in (design, second, third) for arm in one.arms[:1]}) == 3
+    for other in (second, third):
+        pictures = {str((arm.select, arm.transform)) for arm in design.arms}
+        assert pictures == {str((arm.select, arm.transform)) for arm in other.arms}
 
 
 @pytest.mark.parametrize(

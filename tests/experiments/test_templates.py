@@ -13,7 +13,7 @@ from snellen.experiments.design import Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.examination_plan import ExaminationPlan, planned
-from snellen.experiments.second_wordings import asked_otherwise
+from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.templates import battery, experiments_about
 from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableError, understood
 from snellen.microworld.arrangements import arranged, read
@@ -89,7 +89,7 @@ def test_claims_say_what_things_they_are_about_and_each_picture_has_others(query
 @settings(max_examples=25, deadline=None)
 def test_what_is_asked_about_places_is_true_of_the_picture(seed: int, again: bool) -> None:  # noqa: FBT001 - drawn
     for plan in plan_of("Can clip tell where things are?", ["clip"]).parts[0].designs:
-        design = asked_otherwise(plan) if again else plan
+        design = further_wordings(plan)[0] if again else plan
         for arm in design.arms:
             drawn = arm_drawn(design, arm, str(seed))
             put = asked_about(design, arm, "", "", names=drawn.names)
@@ -122,10 +122,10 @@ def test_birds_are_told_from_birds_and_only_from_birds() -> None:
 
 def test_who_fails_at_places_is_asked_again_about_things_that_it_recognizes_and_elsewhere_without_names() -> None:
     places, *_ = plan_of("Can clip tell left from right?", ["clip"]).parts[0].designs
-    assert asked_otherwise(places).known == ["other thing", "thing"]
+    assert further_wordings(places)[0].known == ["other thing", "thing"]
     assert not places.known
     for design in plan_of("Can clip count?", ["clip"]).parts[0].designs:
-        again = asked_otherwise(design)
+        again, _ = further_wordings(design)
         assert not again.known
         assert all("[" not in arm.question for arm in again.arms)
 
@@ -134,7 +134,7 @@ def test_who_fails_at_places_is_asked_again_about_things_that_it_recognizes_and_
 def test_who_fails_at_colors_is_asked_with_answers_that_name_the_thing_which_it_recognizes(query: str) -> None:
     """A model that compares pictures with texts reads no questions: only other answers are other words to it."""
     for design in plan_of(query, ["clip"]).parts[0].designs:
-        again = asked_otherwise(design)
+        again, _ = further_wordings(design)
         assert again.known == ["thing"]
         assert not {*again.classes} & {*design.classes}
         assert [arm.select for arm in again.arms] == [arm.select for arm in design.arms[::-1]]

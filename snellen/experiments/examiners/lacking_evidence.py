@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from snellen.experiments.constant_answers import constant_answer_to
 from snellen.experiments.endings import in_words, pictures_to_decide, rounded_up
-from snellen.experiments.second_wordings import asked_otherwise
-from snellen.experiments.standings import outcomes_of
+from snellen.experiments.standings import again_of, outcomes_of
 
 if TYPE_CHECKING:
     from snellen.experiments.endings import Ending
@@ -32,7 +31,7 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
         return ""
     because, instead = f", as {ending.why}" if ending.why else "", f"; {ending.instead}" if ending.instead else ""
     if standing.again is not None:
-        otherwise = asked_otherwise(part.designs[standing.again]).question
+        otherwise = again_of(part, standing.again).question
         if part.question.comparison is not None:
             asked = f"they have to be asked in other words, “{otherwise}”, before one of them is said to be worse"
             return f"{asked}, and were not{because}{instead}"
@@ -65,9 +64,9 @@ def wanted_by(
     if not standing.pending:
         return {}
     if standing.again is not None:
-        planned = part.designs[standing.again]
+        planned = part.designs[standing.again[0]]
         repeated = next((one for one in experiments if one.design.purpose == planned.purpose), None)
-        return {asked_otherwise(planned).purpose: repeated}
+        return {again_of(part, standing.again).purpose: repeated}
     return {f"after {len(experiments)}: {part.question!r}": None}
 
 

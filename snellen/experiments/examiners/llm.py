@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MARGIN, MOST_CLAIMS, Arm, Claim, Design, halfway
+from snellen.experiments.design import MARGIN, MOST_CLAIMS, Arm, Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.examiners.headlines import headline_of_answers
 from snellen.experiments.examiners.llm_replies import (
@@ -29,6 +29,7 @@ from snellen.experiments.examiners.llm_replies import (
 from snellen.experiments.findings import interval_name
 from snellen.experiments.relevance import AskedProperty, decided_about
 from snellen.experiments.report import Answer, Conclusion, Discussion, Experiment, Opening, Report, Sufficiency
+from snellen.experiments.verdicts import halfway
 from snellen.reasoning.llm.prompt_files import fenced, fill
 from snellen.reasoning.llm.structured_model import StructuredModel, UnusableError, converse
 from snellen.reasoning.reasoner import ReasonerUsage
