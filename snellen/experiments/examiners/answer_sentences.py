@@ -55,7 +55,7 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
     if isinstance(question.ability, Mistake):
         under = f" under {_condition(question)}" if question.condition is not None else ""
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
-        return f"takes {things} for {other}{under}"
+        return f"takes {things} for {other} more often than for other things{under}"
     if bound is not None and question.robust:
         return f"loses {loss_in_words(bound)} under {_condition(question)}{_while(question)}"
     if bound is not None:
