@@ -25,6 +25,7 @@ class StoreTable:
         migrations: The steps that bring the SQLite file up to date.
         steps: The statements that do so in Postgres, each step once.
         lock: The name of the lock's file in the home; that of the SQLite file with `.lock`, if empty.
+        renewal: As `DatabaseTable`.
 
     Raises:
         BadInput: ``SNELLEN_STORE`` names no store that can be used.
@@ -32,12 +33,19 @@ class StoreTable:
     """
 
     def __init__(
-        self, folder: Path, database: str, migrations: Migrations, steps: Sequence[str], *, lock: str = ""
+        self,
+        folder: Path,
+        database: str,
+        migrations: Migrations,
+        steps: Sequence[str],
+        *,
+        lock: str = "",
+        renewal: str = "",
     ) -> None:
         self.folder = folder
         server = store_server()
         if server is None:
-            self._database: TableDatabase = DatabaseTable(folder, database, migrations, lock=lock)
+            self._database: TableDatabase = DatabaseTable(folder, database, migrations, lock=lock, renewal=renewal)
         else:
             from snellen.memory.postgres.tables import PostgresDatabase
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +63,7 @@ def _read(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
         msg = f"The profile {path} extends itself: remove one `extends` of the circle."
         raise BadInput(msg)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = deepcopy(_parsed(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"The profile {path} cannot be read ({error}): correct the file."
         raise BadInput(msg) from error
@@ -73,6 +75,12 @@ def _read(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
     inherited = _read(base_path, seen=(*seen, path))
     inherited.pop("name", None)  # a file of one's own is called after itself
     return _merged(inherited, data)
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse a file once for all that read it: a server does for every user."""
+    return tomllib.loads(text)
 
 
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

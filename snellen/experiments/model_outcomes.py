@@ -51,6 +51,7 @@ class ModelOutcome:
         asked: In how many wordings it was asked.
         failures: In how many of them it failed, and not by one answer to all pictures.
         is_seeing: Whether it answered differently to different pictures in one of them.
+        depends: Whether a share or a margin is reached in one of them and not in another.
         short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
@@ -62,6 +63,7 @@ class ModelOutcome:
     asked: int = 1
     failures: int = 0
     is_seeing: bool = True
+    depends: bool = False
     short: frozenset[str] = frozenset()
 
     @classmethod
@@ -121,7 +123,7 @@ class ModelOutcome:
         Of a group's name they surely may. Who gave one answer to all pictures in one wording, and failed in another, is
         asked in a third one.
         """
-        if self.design.of_names or self.asked > len(further_wordings(self.design)):
+        if self.design.of_names or self.depends or self.asked > len(further_wordings(self.design)):
             return False
         if self.is_repeated:
             return self.failed and self.asked == _TWICE and self.failures == 1
@@ -132,12 +134,17 @@ class ModelOutcome:
         """True where it is about tasks beside one another, each with an answer of its own."""
         return bool(self.design.tasks)
 
-    def together(self, again: ModelOutcome) -> ModelOutcome:
+    def together(self, again: ModelOutcome, *, exact: bool = False) -> ModelOutcome:
         """Return the outcome with a further wording: that one's, unless only those before say what a model sees.
 
         Whoever failed in one wording alone, and said one thing in others, may have failed by its words.
+
+        Args:
+            again: The outcome of the further wording.
+            exact: Whether a share or a margin is claimed, which must then be reached in all wordings or in none.
         """
         one = again if again.counts or not self.counts else self
+        depends = self.depends or (exact and self._is_contrary(again))
         failures = self.failures + again.failures
         if self.is_seeing and again.is_seeing:
             short = self.short & again.short
@@ -146,12 +153,19 @@ class ModelOutcome:
         return replace(
             one,
             wordings=(*self.wordings, *again.wordings),
-            counts=one.counts and not (one.failed and failures < _TWICE),
+            counts=one.counts and not depends and not (one.failed and failures < _TWICE),
             asked=self.asked + again.asked,
             failures=failures,
             is_seeing=self.is_seeing or again.is_seeing,
+            depends=depends,
             short=short,
         )
+
+    def _is_contrary(self, again: ModelOutcome) -> bool:
+        """Tell whether what is claimed holds in one wording and not in the other."""
+        before = {(one.claim.kind, one.claim.models): one.verdict for one in self.findings}
+        both = [{before.get((one.claim.kind, one.claim.models)), one.verdict} for one in again.findings]
+        return {"yes", "no"} in both
 
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""

@@ -163,8 +163,16 @@ def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experim
         for place, planned in enumerate(part.designs[: len(outcomes)]):
             purposes = [one.purpose for one in further_wordings(planned)]
             if findings and experiment.design.purpose in purposes:
-                outcomes[place] = outcomes[place].together(outcome)
+                outcomes[place] = outcomes[place].together(outcome, exact=_states_how_much(part.question))
     return outcomes
+
+
+def _states_how_much(question: ModelQuestion) -> bool:
+    """Tell whether a question states a share of the pictures, or by how many points one model is better."""
+    if question.robust:
+        return False
+    bound, comparison = question.threshold, question.comparison
+    return (bound is not None and not bound.guessing) or (comparison is not None and comparison.margin > 0)
 
 
 def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
@@ -199,7 +207,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
             standing = _ability(name, question, outcomes, left=left, by_name=by_name)
         seeing = [one.counts for one in outcomes if not one.design.of_names]
         if not left and seeing and not seeing[-1] and standing.says == "open":
-            standing = replace(standing, moot=standing.moot or form)
+            depends = "that depends on the words: " if any(one.depends for one in outcomes) else ""
+            standing = replace(standing, moot=standing.moot or f"{depends}{form}")
         standing = replace(standing, says=TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
 
@@ -232,7 +241,8 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     """Return whether the first of two is better, or both are alike, as far as both say what they see."""
     counting = [one for one in outcomes if one.counts]
     if outcomes and not counting and not left:
-        return ModelStanding(name, "open", pending=False, decisive="open", moot=wordings_told(outcomes))
+        depends = "that depends on the words: " if any(one.depends for one in outcomes) else ""
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=f"{depends}{wordings_told(outcomes)}")
     if _is_blind(counting):
         moot = "" if left else "one of them does not recognize enough in the pictures as they were to lose anything"
         return ModelStanding(name, "open", pending=left, decisive="open", moot=moot)

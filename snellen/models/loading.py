@@ -50,7 +50,7 @@ _Seen = TypeVar("_Seen", bound=Seen)
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A model with what prepares its inputs, on its device, and what it made of the pictures that it saw last."""
+    """A model with what prepares its inputs, on its device, and what it made of what it saw and read last."""
 
     model: Any
     tokenizer: Any
@@ -75,6 +75,17 @@ class Checkpoint:
         """
         names = [f"{how} {digest_of(picture)}" for picture in pictures]
         found = self._seen.values(dict(zip(names, pictures, strict=True)), look)
+        return [found[name] for name in names]
+
+    def read(self, texts: Sequence[str], encode: Callable[[list[str]], Sequence[_Seen]]) -> list[_Seen]:
+        """Return what the model makes of texts, for whoever holds it; it reads those alone that it has not read lately.
+
+        Args:
+            texts: Any number.
+            encode: Returns what the model makes of texts, in their order. It depends on nothing that is learned.
+        """
+        names = [f"text {text}" for text in texts]
+        found = self._seen.values(dict(zip(names, texts, strict=True)), encode)
         return [found[name] for name in names]
 
     def pixels(self, pictures: list[PIL.Image.Image]) -> torch.Tensor:

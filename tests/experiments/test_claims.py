@@ -242,7 +242,9 @@ async def test_a_mistake_is_told_in_its_direction() -> None:
     assert list(design.pools)[:2] == ["birds", "airplanes"]
     assert not set(design.pools["other things"]) & {*design.pools["birds"], "airplane"}
     yes = await concluded(query, [{"mistake": "yes"}])
-    assert yes.answers[0].sentence.startswith("Yes, clip takes birds for airplanes more often than for other things: a difference of")
+    assert yes.answers[0].sentence.startswith(
+        "Yes, clip takes birds for airplanes more often than for other things: a difference of"
+    )
     assert yes.headline == "Does clip mistake birds for airplanes? Yes."
     no = await concluded(query, [{"mistake": "no"}])
     assert no.answers[0].sentence.startswith("No, clip does not take birds for airplanes")

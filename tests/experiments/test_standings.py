@@ -8,6 +8,7 @@ from snellen.experiments.design import Design
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.further_wordings import further_wordings
+from snellen.experiments.model_outcomes import ModelOutcome
 from snellen.experiments.report import Experiment, Finding, Report, Result
 from snellen.experiments.verdicts import Verdict
 from snellen.profiles import load_profile
@@ -110,6 +111,12 @@ def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report
         ("Can it recognize birds?", [("no", 0), ("no", None), ("open", None)], "open", False),
         ("Can it recognize birds?", [("no", 0), ("no", None), ("yes", None)], "yes", False),
         ("Can it count?", [("no", None), ("no", 0), ("no", None)], "no", False),
+        # A share is one of a wording: what is reached in one alone depends on the words.
+        ("Is it right in at least 90 % at recognizing birds?", [("no", None), ("yes", None)], "open", False),
+        ("Is it right in at least 90 % at recognizing birds?", [("no", 1), ("yes", None)], "open", False),
+        ("Is it right in at least 90 % at recognizing birds?", [("yes", None)], "yes", False),
+        ("Is it right in less than 90 % at recognizing birds?", [("no", None), ("yes", None)], "open", False),
+        ("Is it right in less than 90 % at recognizing birds?", [("no", None), ("no", None)], "yes", True),
         ("Can it recognize birds?", [("no", 0), ("no", 0)], "open", False),
         ("Can it count?", [("no", None)], "open", True),
         ("Can it count?", [("no", None), ("no", None)], "no", False),
@@ -154,6 +161,20 @@ async def test_no_more_pictures_are_asked_for_where_a_model_says_one_thing_to_al
         assert answer.answer == "undecided"
         assert ("more pictures would probably decide it" in answer.sentence) == (place is None)
         assert ("more of them would change nothing" in answer.sentence) == (place is not None)
+
+
+@pytest.mark.parametrize(("before", "exact", "counts"), [
+    ("no", True, False), ("no", False, True), ("yes", True, True), ("open", True, True)
+])  # fmt: skip
+def test_a_margin_in_one_wording_alone_depends_on_the_words(before: Verdict, *, exact: bool, counts: bool) -> None:
+    query = "Is one better than it at counting by more than 10 points?"
+    design = EXAMINER.next_design(Report(query=query, models=["it", "one"], alpha=0.05, seed=0))
+    assert design is not None
+    (claim,) = design.claims
+    first = ModelOutcome(design, [Finding(claim=claim, verdict=before)], counts=False, leans=True)
+    second = ModelOutcome(further_wordings(design)[0], [Finding(claim=claim, verdict="yes")])
+    both = first.together(second, exact=exact)
+    assert (both.counts, both.depends) == (counts, not counts)
 
 
 def test_what_the_name_of_a_group_opens_again_is_still_to_be_settled() -> None:

@@ -199,15 +199,15 @@ def _without_silence(report: Report) -> Report:
     """
 
     def judged(found: Finding, silent: Mapping[str, float]) -> Finding:
-        claim = found.claim
-        if claim.measure != "truth" or found.verdict == "open":
+        claim, verdict = found.claim, found.verdict
+        if claim.measure != "truth" or (verdict == "open" and not found.n):
             return found
         # By so much it may be more if the silence of the first were true, or less if that of the other were.
-        of = claim.model if found.verdict == "no" else claim.other
+        is_above = found.mean > claim.threshold if verdict == "open" else verdict == "yes"
+        of = claim.other if is_above else claim.model
         swing = silent.get(of, 0.0)
-        if not swing or (
-            found.mean + swing <= claim.threshold if of == claim.model else found.mean - swing > claim.threshold
-        ):
+        is_sure = found.mean - swing > claim.threshold if is_above else found.mean + swing <= claim.threshold
+        if not swing or is_sure:
             return found
         return found.model_copy(update={"verdict": "open", "trouble": _silence(of, swing, found)})
 

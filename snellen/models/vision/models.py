@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made")
 
-_REMEMBERED_TEXTS = 4096
-
 
 class Models:
     """The vision models that a profile names.
@@ -56,7 +54,6 @@ class Models:
         self._made: dict[str, Any] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._locks_guard = threading.Lock()
-        self._texts: dict[str, NDArray[np.float32]] = {}
         self._pictures = MadePictures()
 
     def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
@@ -288,14 +285,7 @@ class Models:
 
     def _text_features(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         batcher = self._once("clip texts", lambda: Batcher(self.encoder().texts, window=self._window, largest=512))
-        remembered = dict(self._texts)
-        unknown = [text for text in dict.fromkeys(texts) if text not in remembered]
-        new = dict(zip(unknown, batcher(unknown), strict=True))
-        if len(remembered) + len(new) <= _REMEMBERED_TEXTS:
-            self._texts.update(new)
-        else:
-            self._texts = new
-        return [new[text] if text in new else remembered[text] for text in texts]
+        return self.encoder().checkpoint.read(texts, batcher)
 
     def _batcher(self, key: ModelKey, make: Callable[[Profile, Any], Any]) -> Batcher[Any, Any]:
         """The batcher in front of a model; the first thread that needs the model loads it, the others wait."""
