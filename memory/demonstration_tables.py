@@ -7,7 +7,6 @@ from typing import Final
 from snellen.memory.database_library import Database, Migrations
 
 DATABASE: Final = "demonstrations.sqlite"
-NEW_IDENTITY: Final = "UPDATE demonstration_state SET identity = lower(hex(randomblob(8)))"
 
 migrations = Migrations("demonstrations")
 
@@ -49,8 +48,7 @@ def _search(db: Database) -> None:
     # A plan's programs are found by its instruction; an index of vectors is told when rows were deleted, by whomever.
     db.execute("CREATE INDEX demonstrations_by_instruction ON demonstrations (instruction)")
     db.execute("CREATE TABLE demonstration_state (identity TEXT NOT NULL, deletions INTEGER NOT NULL)")
-    db.execute("INSERT INTO demonstration_state VALUES ('', 0)")
-    db.execute(NEW_IDENTITY)
+    db.execute("INSERT INTO demonstration_state VALUES (lower(hex(randomblob(8))), 0)")
     db.execute(
         "CREATE TRIGGER demonstrations_deleted AFTER DELETE ON demonstrations "
         "BEGIN UPDATE demonstration_state SET deletions = deletions + 1; END"

@@ -19,7 +19,7 @@ from snellen.memory.demonstration_choice import Candidate, relevances, varied
 from snellen.memory.demonstration_faiss import EARLIER_INDEX
 from snellen.memory.demonstration_index import DemonstrationIndex
 from snellen.memory.demonstration_tables import DATABASE as DATABASE
-from snellen.memory.demonstration_tables import NEW_IDENTITY, STEPS, migrations
+from snellen.memory.demonstration_tables import STEPS, migrations
 from snellen.memory.folder_lock import FolderLock
 from snellen.memory.store_tables import StoreTable
 
@@ -142,7 +142,7 @@ class DemonstrationPool(StoreTable):
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
             SnellenError: the seeds are not a list of demonstrations.
         """
-        super().__init__(folder, DATABASE, migrations, STEPS, lock=LOCK, renewal=NEW_IDENTITY)
+        super().__init__(folder, DATABASE, migrations, STEPS, lock=LOCK)
         # The vectors are those of this home, wherever the rows are.
         self._index = DemonstrationIndex(folder / INDEX, embed, embedding, FolderLock(folder, LOCK).held)
         self._searching = threading.RLock()

@@ -25,7 +25,6 @@ class StoreTable:
         migrations: The steps that bring the SQLite file up to date.
         steps: The statements that do so in Postgres, each step once.
         lock: The name of the lock's file in the home; that of the SQLite file with `.lock`, if empty.
-        renewal: As `DatabaseTable`.
 
     Raises:
         BadInput: ``SNELLEN_STORE`` names no store that can be used.
@@ -33,19 +32,12 @@ class StoreTable:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        database: str,
-        migrations: Migrations,
-        steps: Sequence[str],
-        *,
-        lock: str = "",
-        renewal: str = "",
+        self, folder: Path, database: str, migrations: Migrations, steps: Sequence[str], *, lock: str = ""
     ) -> None:
         self.folder = folder
         server = store_server()
         if server is None:
-            self._database: TableDatabase = DatabaseTable(folder, database, migrations, lock=lock, renewal=renewal)
+            self._database: TableDatabase = DatabaseTable(folder, database, migrations, lock=lock)
         else:
             from snellen.memory.postgres.tables import PostgresDatabase
 

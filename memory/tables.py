@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from snellen.memory.database_library import Database
 from snellen.memory.folder_lock import FolderLock
-from snellen.memory.home import connect, storing, write_atomically
+from snellen.memory.home import connect, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from snellen.memory.database_library import Migrations
-
-_NEW: dict[str, bytes] = {}
-"""Databases that are new and up to date, by their sort: a server's next user begins with copies of them."""
 
 
 class DatabaseTable:
@@ -29,15 +26,12 @@ class DatabaseTable:
         database: The file's name.
         migrations: The steps that bring it up to date.
         lock: The name of the lock's file; that of the database with `.lock`, if empty.
-        renewal: A statement that gives a copy of a new database what is its own, such as an identity.
 
     Raises:
         MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
     """
 
-    def __init__(
-        self, folder: Path, database: str, migrations: Migrations, *, lock: str = "", renewal: str = ""
-    ) -> None:
+    def __init__(self, folder: Path, database: str, migrations: Migrations, *, lock: str = "") -> None:
         self.folder, self.path = folder, folder / database
         self._migrations = migrations
         self._lock = FolderLock(folder, lock or f"{database}.lock")
@@ -45,31 +39,8 @@ class DatabaseTable:
         if self.is_read_only:
             return
         # One process at a time: two would both find a migration pending, and the second would fail at it.
-        with self.writing():
-            is_new = not self.path.exists()
-            is_copy = is_new and self._begin()
-            with self._rows() as rows:
-                self._upgrade(rows)
-                if is_copy and renewal:
-                    with rows.atomic():
-                        rows.execute(renewal)
-                elif is_new and self._sort:
-                    _NEW.setdefault(self._sort, rows.conn.serialize())
-
-    @property
-    def _sort(self) -> str:
-        """The name of databases that are all alike while they are new; empty for one that begins otherwise."""
-        return f"{type(self).__name__} {self.path.name}"
-
-    def _begin(self) -> bool:
-        """Begin the file as a copy of one of its sort, if this process has made one; tell whether it did."""
-        new = _NEW.get(self._sort)
-        # SQLite would take the log of a file that is gone for that of the copy.
-        if new is None or any(self.path.with_name(self.path.name + end).exists() for end in ("-wal", "-journal")):
-            return False
-        with storing(self.path):
-            write_atomically(self.path, new)
-        return True
+        with self.writing(), self._rows() as rows:
+            self._upgrade(rows)
 
     def writing(self) -> AbstractContextManager[None]:
         """Keep all others from writing who ask for it as well, in this process and elsewhere.

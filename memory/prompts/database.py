@@ -54,7 +54,7 @@ class PromptDatabase(DatabaseTable):
         self._opened_file = (0, 0, 0)
         self._searching = threading.RLock()
         try:
-            super().__init__(folder, DATABASE, table.migrations, lock=_LOCK, renewal=table.NEW_IDENTITY)
+            super().__init__(folder, DATABASE, table.migrations, lock=_LOCK)
             if not self.is_read_only:
                 self.deliver_demonstrations()
         except MemoryTrouble as error:
@@ -130,23 +130,16 @@ class PromptDatabase(DatabaseTable):
         self._prepare(connection)
         return connection
 
-    @property
-    def _sort(self) -> str:
-        return "" if self._rebuilding else super()._sort
-
-    def _begin(self) -> bool:
+    def _begin(self) -> None:
         if self.old_blocks.paths() and not self._rebuilding:
             msg = (
                 f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
                 "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
             )
             raise PromptsGone(msg)
-        if super()._begin():
-            return True
         with closing(sqlite3.connect(self.path)) as new:
             new.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             write_ahead(new)
-        return False
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Let SQL read the files of earlier versions."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "prompts.sqlite"
 TENSORS: Final = "3_tensors"
-NEW_IDENTITY: Final = "UPDATE prompt_state SET identity = lower(hex(randomblob(8)))"
 """The migration that brings tensors into the database from the files of earlier versions."""
 
 FROM_BLOCKS: Final = (
@@ -73,8 +72,7 @@ def _prompts(db: Database) -> None:
     db.execute("CREATE INDEX prompts_by_block ON prompts (block)")
     # The identity tells a search index that it was made from another database.
     db.execute("CREATE TABLE prompt_state (identity TEXT NOT NULL, forgettings INTEGER NOT NULL)")
-    db.execute("INSERT INTO prompt_state VALUES ('', 0)")
-    db.execute(NEW_IDENTITY)
+    db.execute("INSERT INTO prompt_state VALUES (lower(hex(randomblob(8))), 0)")
 
 
 @migrations(name="2_arrived_demonstrations")

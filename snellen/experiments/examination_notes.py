@@ -85,7 +85,8 @@ def _of_bounds(question: ModelQuestion) -> Iterable[str]:
     yield from _without_severity(question)
     if question.threshold is not None and question.threshold.guessing and not question.threshold.above:
         yield f"“No better than guessing” means by less than {100 * MARGIN:.0f} points."
-    if question.threshold is not None and not question.threshold.guessing and not question.robust:
+    share = question.threshold if question.asks == "whether" and not question.robust else None
+    if share is not None and not share.guessing:
         yield "A share is that of pictures for which each answer is the right one as often as any other."
     if question.threshold is not None and question.threshold.relative:
         yield "A share of the accuracy means a share of the part beyond guessing: what guessing gives cannot be lost."

@@ -88,10 +88,12 @@ def _reworded(design: Design, which: int) -> Design:
     for arm in sorted(design.arms, key=lambda each: design.classes.index(each.answer), reverse=which == 0):
         again = arm.model_copy(update={**arm.otherwise[which].model_dump(), "otherwise": []})
         arms += [again] if again not in arms else []  # what was asked in two ways may be one in other words
-    # What tells the answers apart is asked for; what is named whatever the answer is, is there to be known.
-    in_answers = [frozenset(slots_in([arm.answer], design.pools)[0]) for arm in arms]
+    # What an answer names, the question need not name: a color is known by itself. Only where two things are to one
+    # another cannot be told from whatever the answers have in common by somebody who does not know them.
     named, _ = slots_in((text for arm in arms for text in (arm.question, arm.answer)), design.pools)
-    known = sorted(set(named) - (frozenset().union(*in_answers) - in_answers[0].intersection(*in_answers)))
+    in_answers = [frozenset(slots_in([arm.answer], design.pools)[0]) for arm in arms]
+    common = in_answers[0].intersection(*in_answers)
+    known = sorted(set(named) - frozenset().union(*in_answers) | (common if len(common) > 1 else frozenset()))
     names = {name for slot in known for name in design.pools[named[slot].pool]}
     repeated = design.model_copy(update={"question": arms[0].question, "arms": arms})
     if not known or len(names) < len(known) + _ENOUGH:

@@ -48,7 +48,7 @@ class ModelOutcome:
             between them although one said nearly always one thing.
         counts: Whether the findings say something about what it sees.
         leans: Whether it was decided between two of which one said nearly always one thing.
-        asked: In how many wordings it was asked.
+        asked: The experiments in which it was asked, one for each wording; the first is the one that was planned.
         failures: In how many of them it failed, and not by one answer to all pictures.
         is_seeing: Whether it answered differently to different pictures in one of them.
         depends: Whether a share or a margin is reached in one of them and not in another.
@@ -60,7 +60,7 @@ class ModelOutcome:
     wordings: tuple[AskedWording, ...] = ()
     counts: bool = True
     leans: bool = False
-    asked: int = 1
+    asked: tuple[Design, ...] = ()
     failures: int = 0
     is_seeing: bool = True
     depends: bool = False
@@ -114,7 +114,15 @@ class ModelOutcome:
     @property
     def is_repeated(self) -> bool:
         """True where it was asked in other words, too."""
-        return self.asked > 1
+        return len(self.asked) > 1
+
+    @property
+    def next_wording(self) -> int | None:
+        """The place of the first of its further wordings in which it was not asked; None where it was in all."""
+        first, *_ = self.asked or (self.design,)
+        known = [_words(one) for one in (first, *self.asked)]
+        wordings = map(_words, further_wordings(first))
+        return next((place for place, words in enumerate(wordings) if words not in known), None)
 
     @property
     def is_doubtful(self) -> bool:
@@ -123,11 +131,16 @@ class ModelOutcome:
         Of a group's name they surely may. Who gave one answer to all pictures in one wording, and failed in another, is
         asked in a third one.
         """
-        if self.design.of_names or self.depends or self.asked > len(further_wordings(self.design)):
+        if self.design.of_names or self.depends or self.next_wording is None:
             return False
         if self.is_repeated:
-            return self.failed and self.asked == _TWICE and self.failures == 1
+            return self.failed and len(self.asked) == _TWICE and self.may_fail_by_words
         return self.failed or self.leans
+
+    @property
+    def may_fail_by_words(self) -> bool:
+        """True where it failed in one wording alone, and said one thing in others."""
+        return self.failures == 1 and any(one.is_constant for one in self.wordings)
 
     @property
     def is_of_parts(self) -> bool:
@@ -144,22 +157,21 @@ class ModelOutcome:
             exact: Whether a share or a margin is claimed, which must then be reached in all wordings or in none.
         """
         one = again if again.counts or not self.counts else self
-        depends = self.depends or (exact and self._is_contrary(again))
-        failures = self.failures + again.failures
         if self.is_seeing and again.is_seeing:
             short = self.short & again.short
         else:
             short = again.short if again.is_seeing else self.short
-        return replace(
+        both = replace(
             one,
             wordings=(*self.wordings, *again.wordings),
-            counts=one.counts and not depends and not (one.failed and failures < _TWICE),
-            asked=self.asked + again.asked,
-            failures=failures,
+            asked=(*(self.asked or (self.design,)), again.design),
+            failures=self.failures + again.failures,
             is_seeing=self.is_seeing or again.is_seeing,
-            depends=depends,
+            depends=self.depends or (exact and self._is_contrary(again)),
             short=short,
         )
+        by_words = both.depends or (one.failed and both.may_fail_by_words)
+        return replace(both, counts=one.counts and not by_words)
 
     def _is_contrary(self, again: ModelOutcome) -> bool:
         """Tell whether what is claimed holds in one wording and not in the other."""
@@ -170,6 +182,11 @@ class ModelOutcome:
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""
         return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
+
+
+def _words(design: Design) -> tuple[object, ...]:
+    """Return what models read in an experiment: its questions, and the answers that they choose from."""
+    return design.choices, [design.asked(arm) for arm in design.arms]
 
 
 def _came_of(able: Finding) -> str:

@@ -92,8 +92,9 @@ def _may_follow(part: ExaminedQuestion, done: Sequence[Experiment], design: Desi
 
 
 def _is_like(planned: Design, design: Design) -> bool:
-    """Tell whether a design is one that was planned, with some of its claims."""
-    fields = ("skill", "condition", "question", "purpose", "paired", "against")
+    """Tell whether a design is one that was planned, with some of its claims; earlier versions had other wordings."""
+    is_further = is_further_wording(design)
+    fields = ("condition", "purpose", "paired", "against", *(() if is_further else ("skill", "question")))
     same = all(getattr(planned, name) == getattr(design, name) for name in fields)
     return same and set(design.claims) <= set(planned.claims)
 
@@ -186,7 +187,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return replace(_limit(name, part, experiments), claimed=claimed)
     form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
-    doubtful = [(place, one.asked - 1) for place, one in enumerate(outcomes) if one.is_doubtful]
+    asked_next = [(place, one.next_wording) for place, one in enumerate(outcomes) if one.is_doubtful]
+    doubtful = [(place, wording) for place, wording in asked_next if wording is not None]
     again = ModelStanding(name, "open", pending=True, decisive="open", again=next(iter(doubtful), None))
     if question.comparison is not None:
         standing = again if doubtful else _comparison(name, question, outcomes, left=left)
@@ -207,8 +209,7 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
             standing = _ability(name, question, outcomes, left=left, by_name=by_name)
         seeing = [one.counts for one in outcomes if not one.design.of_names]
         if not left and seeing and not seeing[-1] and standing.says == "open":
-            depends = "that depends on the words: " if any(one.depends for one in outcomes) else ""
-            standing = replace(standing, moot=standing.moot or f"{depends}{form}")
+            standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
 
@@ -221,13 +222,14 @@ def _ability(
     Where those that are left ask for a group by its name alone, they can only take back that a model fails.
     """
     verdicts = [verdict for one in outcomes if one.counts for verdict in one.verdicts()]
+    if "no" not in verdicts and any(one.depends for one in outcomes):
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=_depending(outcomes))
     ability = question.ability
     together = isinstance(ability, IdentifyType) and len(ability.condition.types) > 1
     if "no" in verdicts:
         named = [one for one in outcomes if one.design.of_names and "yes" in one.verdicts()]
         if named:  # and it manages that: what it sees is not what differs
-            moot = f"that depends on the words: {wordings_told(outcomes)}"
-            return ModelStanding(name, "open", pending=False, decisive="no", moot=moot)
+            return ModelStanding(name, "open", pending=False, decisive="no", moot=_depending(outcomes))
         return ModelStanding(name, "no", pending=left and (together or by_name), decisive="no")
     left = left and not by_name
     if "open" in verdicts or left or not outcomes:
@@ -237,12 +239,18 @@ def _ability(
     return ModelStanding(name, "yes", pending=False, decisive="yes")
 
 
+def _depending(outcomes: Sequence[ModelOutcome]) -> str:
+    """Say that an answer depends on the words, and on which."""
+    return f"that depends on the words: {wordings_told(outcomes)}"
+
+
 def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
     """Return whether the first of two is better, or both are alike, as far as both say what they see."""
     counting = [one for one in outcomes if one.counts]
+    if any(one.depends for one in outcomes):
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=_depending(outcomes))
     if outcomes and not counting and not left:
-        depends = "that depends on the words: " if any(one.depends for one in outcomes) else ""
-        return ModelStanding(name, "open", pending=False, decisive="open", moot=f"{depends}{wordings_told(outcomes)}")
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=wordings_told(outcomes))
     if _is_blind(counting):
         moot = "" if left else "one of them does not recognize enough in the pictures as they were to lose anything"
         return ModelStanding(name, "open", pending=left, decisive="open", moot=moot)

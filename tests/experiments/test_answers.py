@@ -136,7 +136,7 @@ def silent(model: str, share: float) -> Result:
     )
 
 
-@pytest.mark.parametrize(("share", "answer"), [(7 / 12, "undecided"), (0.25, "no"), (0.0, "no")])
+@pytest.mark.parametrize(("share", "answer"), [(7 / 12, "undecided"), (0.15, "no"), (0.0, "no")])
 async def test_answers_that_say_nothing_do_not_decide_whether_a_model_tells_the_truth(
     share: float, answer: str
 ) -> None:
@@ -155,7 +155,7 @@ async def test_answers_that_say_nothing_do_not_decide_whether_a_model_tells_the_
 async def test_who_says_nothing_is_not_less_truthful_for_that(verdict: Verdict, by: float, answer: str) -> None:
     query = "Is blip better than llava-upright at telling the truth?"
     examiner, report, design = await designed("freeform", query, ["blip", "llava-upright"])
-    found = [Finding(claim=one, n=12, mean=by, interval=(by, by), verdict=verdict) for one in design.claims]
+    found = [Finding(claim=one, n=12, mean=by, interval=(by - 0.1, by + 0.1), verdict=verdict) for one in design.claims]
     results = [silent("blip", 0), silent("llava-upright", 0.25)]
     experiment = Experiment(design=design, rounds=2, findings=found, results=results)
     (said,) = (await examiner.conclude(report.model_copy(update={"experiments": [experiment]}))).answers

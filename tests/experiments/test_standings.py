@@ -154,13 +154,27 @@ async def test_what_is_said_whatever_is_shown_is_told() -> None:
     assert "for 40 of 40 pictures, whatever they show" in answer.sentence
 
 
-async def test_no_more_pictures_are_asked_for_where_a_model_says_one_thing_to_all() -> None:
-    for place in (0, None):
-        report = answered_so("Can it count?", [("no", 1), ("yes", None), ("open", place)])
-        (answer,) = (await EXAMINER.conclude(report)).answers
-        assert answer.answer == "undecided"
-        assert ("more pictures would probably decide it" in answer.sentence) == (place is None)
-        assert ("more of them would change nothing" in answer.sentence) == (place is not None)
+def test_a_share_that_depends_on_the_words_in_one_experiment_is_reached_in_none() -> None:
+    query = "Is it right in at least 90 % at counting?"
+    report = answered_so(query, [("no", None), ("yes", None)])
+    (found,) = EXAMINER.standings(report)
+    assert (found.says, found.pending) == ("open", False)
+    assert found.moot.startswith("that depends on the words: asked “How many [things] are in the image?”")
+
+
+async def test_what_an_earlier_version_asked_otherwise_is_not_asked_again() -> None:
+    """Its second wording of sizes is the third one now; and its experiments are of the questions that they were of."""
+    report = answered_so("Can it recognize birds? Can it tell small from large things?", [("yes", None), ("no", 0)])
+    older = next(one for one in further_wordings(report.experiments[-1].design) if "object" in one.question)
+    older = older.model_copy(update={"purpose": further_wordings(report.experiments[-1].design)[0].purpose})
+    failed = [Finding(claim=claim, verdict="no", n=40, mean=0.5) for claim in older.claims]
+    done = Experiment(design=older, rounds=20, findings=failed, results=[result(older, "")])
+    report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    _, sizes = EXAMINER.standings(report)
+    assert (sizes.says, sizes.pending) == ("open", True)
+    design = EXAMINER.next_design(report)
+    assert design is not None
+    assert design.question == "What is in the image?"
 
 
 @pytest.mark.parametrize(("before", "exact", "counts"), [

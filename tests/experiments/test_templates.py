@@ -131,11 +131,11 @@ def test_who_fails_at_places_is_asked_again_about_things_that_it_recognizes_and_
 
 
 @pytest.mark.parametrize("query", ["Can clip name colors?", "Can clip recognize red things?"])
-def test_who_fails_at_colors_is_asked_with_answers_that_name_the_thing_which_it_recognizes(query: str) -> None:
+def test_who_fails_at_colors_is_asked_with_answers_that_name_the_thing(query: str) -> None:
     """A model that compares pictures with texts reads no questions: only other answers are other words to it."""
     for design in plan_of(query, ["clip"]).parts[0].designs:
         again, _ = further_wordings(design)
-        assert again.known == ["thing"]
+        assert not again.known
         assert not {*again.classes} & {*design.classes}
         assert [arm.select for arm in again.arms] == [arm.select for arm in design.arms[::-1]]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.experiments.constant_answers import constant_answer_to
 from snellen.experiments.endings import in_words, pictures_to_decide, rounded_up
 from snellen.experiments.standings import again_of, outcomes_of
 
@@ -46,11 +45,6 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
     waiting = [(one, findings) for one, findings in ended if findings]
     if not waiting or part.question.asks == "limit":  # which takes several decisions
         return f"{ending.why}{instead}" if ending.why else ""
-    constant = next(
-        filter(None, (constant_answer_to(each.claim, one) for one, findings in waiting for each in findings)), None
-    )
-    if constant is not None:
-        return f"it {constant}, and more of them would change nothing"
     needed = [pictures_to_decide(one, findings, ending.error_rate) for one, findings in waiting]
     known = [number for number in needed if number is not None]
     total = rounded_up(sum(known)) if len(known) == len(needed) else None

@@ -98,6 +98,7 @@ class ProtocolExaminer:
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all is decided; another experiment would not help, more pictures may."""
+        report = _without_silence(report)
         denied = {one.claim.about for one in report.findings if one.verdict == "no"}  # whatever else holds, it is a no
         left = [
             one
@@ -178,6 +179,9 @@ def _undecided(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _answer(about: str, findings: Sequence[Finding], report: Report, query: ProtocolQuery) -> Answer:
+    denied = [one for one in findings if one.verdict == "no" and not one.trouble]
+    if denied and not query.compared:  # whatever else cannot be said, it is a no
+        findings = [one for one in findings if not one.trouble]
     verdicts = [one.verdict for one in findings]
     says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
     if any(one.trouble for one in findings):
@@ -199,14 +203,13 @@ def _without_silence(report: Report) -> Report:
     """
 
     def judged(found: Finding, silent: Mapping[str, float]) -> Finding:
-        claim, verdict = found.claim, found.verdict
-        if claim.measure != "truth" or (verdict == "open" and not found.n):
+        claim, (low, high) = found.claim, found.interval
+        if claim.measure != "truth" or found.verdict == "open":
             return found
         # By so much it may be more if the silence of the first were true, or less if that of the other were.
-        is_above = found.mean > claim.threshold if verdict == "open" else verdict == "yes"
-        of = claim.other if is_above else claim.model
+        of = claim.model if found.verdict == "no" else claim.other
         swing = silent.get(of, 0.0)
-        is_sure = found.mean - swing > claim.threshold if is_above else found.mean + swing <= claim.threshold
+        is_sure = high + swing <= claim.threshold if found.verdict == "no" else low - swing > claim.threshold
         if not swing or is_sure:
             return found
         return found.model_copy(update={"verdict": "open", "trouble": _silence(of, swing, found)})
@@ -302,7 +305,8 @@ def _alike(findings: Sequence[Finding]) -> str:
 def _winner(findings: Sequence[Finding], query: ProtocolQuery, *, worst: bool) -> str:
     """Say who is above all others, or below all where the worst is asked for; or who may be."""
     asked = [one for one in findings if not one.trouble]
-    names = list(dict.fromkeys(name for one in asked for name in (one.claim.model, one.claim.other)))
+    compared = [one for one in findings if one.n or not one.trouble]  # who is silent is no less a rival for that
+    names = list(dict.fromkeys(name for one in compared for name in (one.claim.model, one.claim.other)))
     pairs = {(one.claim.model, one.claim.other) for one in asked if one.verdict == "yes"}
     pairs |= {(one.claim.other, one.claim.model) for one in asked if one.verdict == "no" and one.claim.of_gain}
     if worst:
@@ -316,7 +320,7 @@ def _winner(findings: Sequence[Finding], query: ProtocolQuery, *, worst: bool) -
     if not left:
         return ""
     what = f"is behind all the others{by}" if worst else f"{better} than all the others{by}"
-    is_open = any(one.verdict == "open" for one in asked)
+    is_open = any(one.verdict == "open" for one in compared)
     lead = f"Which one {what} is not decided" if is_open else f"No single one {what}"
     side = "ahead of" if worst else "behind"
     return f"{lead}; not {side} any{' by so much' if by else ''}: {listing(left)}."
