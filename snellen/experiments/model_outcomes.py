@@ -51,7 +51,7 @@ class ModelOutcome:
         asked: The experiments in which it was asked, one for each wording; the first is the one that was planned.
         failures: In how many of them it failed, and not by one answer to all pictures.
         is_seeing: Whether it answered differently to different pictures in one of them.
-        depends: Whether a share is reached, or a model is better, in one of them and not in another.
+        depends: Whether a share or a margin is reached in one of them and not in another.
         short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
@@ -154,7 +154,7 @@ class ModelOutcome:
 
         Args:
             again: The outcome of the further wording.
-            exact: Whether a share is claimed, or that a model is better: then no wording may say otherwise.
+            exact: Whether a share or a margin is claimed, which must then be reached in all wordings or in none.
         """
         one = again if again.counts or not self.counts else self
         if self.is_seeing and again.is_seeing:

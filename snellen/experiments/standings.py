@@ -164,14 +164,16 @@ def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experim
         for place, planned in enumerate(part.designs[: len(outcomes)]):
             purposes = [one.purpose for one in further_wordings(planned)]
             if findings and experiment.design.purpose in purposes:
-                outcomes[place] = outcomes[place].together(outcome, exact=_is_of_all_wordings(part.question))
+                outcomes[place] = outcomes[place].together(outcome, exact=_states_how_much(part.question))
     return outcomes
 
 
-def _is_of_all_wordings(question: ModelQuestion) -> bool:
-    """Tell whether a question states a share, or asks which model is better: any wording may deny it."""
-    bound = question.threshold
-    return not question.robust and (question.comparison is not None or (bound is not None and not bound.guessing))
+def _states_how_much(question: ModelQuestion) -> bool:
+    """Tell whether a question states a share of the pictures, or by how many points one model is better."""
+    if question.robust:
+        return False
+    bound, comparison = question.threshold, question.comparison
+    return (bound is not None and not bound.guessing) or (comparison is not None and comparison.margin > 0)
 
 
 def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
