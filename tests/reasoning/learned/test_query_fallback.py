@@ -151,6 +151,9 @@ def test_parts_alone_are_a_question_back_and_count_where_the_learned_reader_take
     reading = read_query(text, MODELS, PROFILE)
     if isinstance(reading, UnderstoodQuery):
         assert alike(reading.query, parts.by_parts) or reading.probability >= SURE
+    elif isinstance(reading, UnreadQuery):
+        best, *_ = guessed_queries(text, MODELS, PROFILE)
+        assert (best.query, best.probability >= SURE) == (None, True), "only a sure refusal outweighs the parts"
     else:
         assert isinstance(reading, AmbiguousQuery)
         assert parts.by_parts in reading.queries
