@@ -1,8 +1,8 @@
 """Templates of experiments about things, their places, numbers and colors, from easy to hard.
 
 Which things a picture shows, and which colors where it is two of them, is drawn for each picture (`drawn_answers`), so
-that a verdict is about all of their kind. Whoever fails is asked in other words: how many and of which color without
-the names of things; where they are by another question, in pictures whose things it recognizes (`further_wordings`).
+that a verdict is about all of their kind. Whoever fails is asked in other words (`further_wordings`): without the names
+of things, with captions for answers, or by another question, in pictures whose things it recognizes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Arm, Design, OtherWords
+from snellen.experiments.further_wordings import OPEN
 from snellen.experiments.template_parts import select, unclaimed
 from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.abilities import Kind, Recognise
@@ -23,7 +24,6 @@ _THING: Final = "thing"
 _OTHER: Final = "other thing"
 _NEIGHBOR: Final = "neighbor"
 _COLOR: Final = "color"
-_OPEN: Final = "What is in the image?"
 _COUNTED: Final = (f"one [{_THING}]", f"two [{_THING}s]", f"three [{_THING}s]", f"four [{_THING}s]")
 _MOST_COUNTED: Final = len(_COUNTED)
 """Equal things that are counted: more have hardly room beside one another."""
@@ -117,7 +117,7 @@ def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
                 question=f"Is the [{_THING}] {each.relations[asked]} the [{_OTHER}]?",
                 otherwise=[
                     OtherWords(answer=each.answers[shown], question=each.either),
-                    OtherWords(answer=f"[a {_THING}] {each.relations[shown]} [an{_OTHER}]", question=_OPEN),
+                    OtherWords(answer=f"[a {_THING}] {each.relations[shown]} [an{_OTHER}]", question=OPEN),
                 ],
             )
             for asked in (0, 1)
@@ -150,7 +150,7 @@ def counted(kind: Kind, subjects: Subjects, up_to: int = 0) -> Iterator[Design]:
                 question=question,
                 otherwise=[
                     OtherWords(answer=str(number), question="How many objects are in the image?"),
-                    OtherWords(answer=_COUNTED[number - 1], question=_OPEN),
+                    OtherWords(answer=_COUNTED[number - 1], question=OPEN),
                 ],
             )
             for number in numbers
@@ -198,7 +198,7 @@ def _color_arm(color: str, question: str) -> Arm:
         select=select(f"a {color} [{_THING}]"),
         question=question,
         otherwise=[
-            OtherWords(answer=f"a {color} [{_THING}]", question=_OPEN),
+            OtherWords(answer=f"a {color} [{_THING}]", question=OPEN),
             OtherWords(answer=color, question="What color is the object in the image?"),
         ],
     )
@@ -214,7 +214,7 @@ def sizes_told(kind: Kind, subjects: Subjects) -> Iterator[Design]:
             select=select(f"a {size} [{_THING}]"),
             question=question,
             otherwise=[
-                OtherWords(answer=f"a {size} [{_THING}]", question=_OPEN),
+                OtherWords(answer=f"a {size} [{_THING}]", question=OPEN),
                 OtherWords(answer=size, question="Is the object in the image small or large?"),
             ],
         )
@@ -255,7 +255,7 @@ def recognized(ability: Recognise, subjects: Subjects) -> Iterator[Design]:
             select=select(description),
             question=question,
             otherwise=[
-                OtherWords(answer=name, question=_OPEN),
+                OtherWords(answer=name, question=OPEN),
                 OtherWords(answer=name, question=f"Which of these is in the image: {listing(names, 'or')}?"),
             ],
         )

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import BLANK
 from snellen.experiments.drawn_names import drawn_names, filled
+from snellen.experiments.further_wordings import OPEN
 from snellen.reasoning.language.inflection import listing, with_article
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _BESIDE: Final = 7
 """Names beside that of a thing where it is asked whether a model recognizes it: one in eight guesses is right."""
-_SHOWN: Final = "What is in the image?"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def recognition(design: Design, sample: Sample) -> list[DrawnQuestion]:
         choices = dice.sample(among, min(_BESIDE, len(among)))
         choices.insert(dice.randint(0, len(choices)), names[slot])
         words = tuple(map(with_article, choices))
-        questions.append(DrawnQuestion(_SHOWN, words, with_article(names[slot])))
+        questions.append(DrawnQuestion(OPEN, words, with_article(names[slot])))
     return questions
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from snellen.experiments.design import Arm, Design
 
-_OPEN: Final = "What is in the image?"
+OPEN: Final = "What is in the image?"
+"""The question that names nothing."""
 _MARKS: Final = ("The same in other words. ", "The same in yet other words. ")
 _ENOUGH: Final = 5
 """Names from which a thing is asked for by its own, beside those that a question has already."""
@@ -36,7 +37,7 @@ def further_wordings(design: Design) -> list[Design]:
     and before the question.
     """
     if design.of_places:  # the right name stands at any place anyway
-        questions = _OPEN, f"Which of these is in the image: {BLANK}?"
+        questions = OPEN, f"Which of these is in the image: {BLANK}?"
         worded = [design.model_copy(update={"question": question}) for question in questions]
     elif all(arm.otherwise for arm in design.arms):
         number = min(len(arm.otherwise) for arm in design.arms)
@@ -44,14 +45,22 @@ def further_wordings(design: Design) -> list[Design]:
     else:
         worded = list(_in_another_order(design))
     return [
-        one.model_copy(update={"purpose": f"{mark}{design.purpose}"[:300]})
-        for mark, one in zip(_MARKS, worded, strict=False)
+        one.model_copy(update={"purpose": purpose}) for purpose, one in zip(_purposes_of(design), worded, strict=False)
     ]
 
 
 def is_further_wording(design: Design) -> bool:
     """Tell whether an experiment repeats another one in other words."""
     return design.purpose.startswith(_MARKS)
+
+
+def is_further_wording_of(design: Design, planned: Design) -> bool:
+    """Tell whether an experiment repeats a certain other one in other words, also in those of earlier versions."""
+    return design.purpose in _purposes_of(planned)
+
+
+def _purposes_of(design: Design) -> list[str]:
+    return [f"{mark}{design.purpose}"[:300] for mark in _MARKS]
 
 
 def _in_another_order(design: Design) -> Iterator[Design]:
@@ -62,7 +71,7 @@ def _in_another_order(design: Design) -> Iterator[Design]:
         return question.replace(said, turned) if said in question else f"{question} Choose {turned}."[:300]
 
     def second(question: str) -> str:
-        return _OPEN if said in question and design.about_things else turned_round(question)
+        return OPEN if said in question and design.about_things else turned_round(question)
 
     def third(question: str) -> str:
         if said not in question:

@@ -131,11 +131,13 @@ class ModelOutcome:
         Of a group's name they surely may. Who gave one answer to all pictures in one wording, and failed in another, is
         asked in a third one.
         """
-        if self.design.of_names or self.depends or self.next_wording is None:
+        if self.design.of_names or self.depends:
             return False
         if self.is_repeated:
-            return self.failed and len(self.asked) == _TWICE and self.may_fail_by_words
-        return self.failed or self.leans
+            is_asked_again = self.failed and len(self.asked) == _TWICE and self.may_fail_by_words
+        else:
+            is_asked_again = self.failed or self.leans
+        return is_asked_again and self.next_wording is not None
 
     @property
     def may_fail_by_words(self) -> bool:

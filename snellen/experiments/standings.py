@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
-from snellen.experiments.further_wordings import further_wordings, is_further_wording
+from snellen.experiments.further_wordings import further_wordings, is_further_wording, is_further_wording_of
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import Experiment, Finding
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
@@ -162,8 +162,7 @@ def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experim
             outcomes.append(outcome)
             continue
         for place, planned in enumerate(part.designs[: len(outcomes)]):
-            purposes = [one.purpose for one in further_wordings(planned)]
-            if findings and experiment.design.purpose in purposes:
+            if findings and is_further_wording_of(experiment.design, planned):
                 outcomes[place] = outcomes[place].together(outcome, exact=_states_how_much(part.question))
     return outcomes
 

@@ -46,6 +46,7 @@ class Seen(Protocol):
 
 
 _Seen = TypeVar("_Seen", bound=Seen)
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +74,7 @@ class Checkpoint:
             look: Returns what the model makes of pictures, in their order. It depends on nothing that is learned.
             how: Names what else it depends on.
         """
-        names = [f"{how} {digest_of(picture)}" for picture in pictures]
-        found = self._seen.values(dict(zip(names, pictures, strict=True)), look)
-        return [found[name] for name in names]
+        return self._once([f"{how} {digest_of(picture)}" for picture in pictures], pictures, look)
 
     def read(self, texts: Sequence[str], encode: Callable[[list[str]], Sequence[_Seen]]) -> list[_Seen]:
         """Return what the model makes of texts, for whoever holds it; it reads those alone that it has not read lately.
@@ -84,8 +83,12 @@ class Checkpoint:
             texts: Any number.
             encode: Returns what the model makes of texts, in their order. It depends on nothing that is learned.
         """
-        names = [f"text {text}" for text in texts]
-        found = self._seen.values(dict(zip(names, texts, strict=True)), encode)
+        return self._once([f"text {text}" for text in texts], texts, encode)
+
+    def _once(
+        self, names: Sequence[str], items: Sequence[_Item], compute: Callable[[list[_Item]], Sequence[_Seen]]
+    ) -> list[_Seen]:
+        found = self._seen.values(dict(zip(names, items, strict=True)), compute)
         return [found[name] for name in names]
 
     def pixels(self, pictures: list[PIL.Image.Image]) -> torch.Tensor:
