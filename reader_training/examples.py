@@ -63,13 +63,17 @@ _MOST_ACTIONS: Final = 80
 
 
 class ExampleMaker:
-    """Makes examples with the names of the embedded profile."""
+    """Makes examples with the names of the embedded profile.
 
-    def __init__(self) -> None:
+    Args:
+        stand_ins: Whether names are replaced.
+    """
+
+    def __init__(self, *, stand_ins: bool = True) -> None:
         models = ModelNames(MODELS, frozenset(MODELS[5:]))
         facts = load_profile("embedded").facts_path()
-        self.names = NamedTexts(facts)
-        self.names_of_models = NamedTexts(facts, models=models)
+        self.names = NamedTexts(facts, stand_ins=stand_ins)
+        self.names_of_models = NamedTexts(facts, models=models, stand_ins=stand_ins)
         self.covered = covered_names(known_names(facts).kinds)
         self.missed: Counter[str] = Counter()
 

@@ -1,7 +1,8 @@
 """Constant answers: a model that says the same of every picture fails at the question, whatever it may see.
 
 Such a failure of form is told for itself and never decides that a model cannot do something: the same question in other
-words, or another one, has to.
+words, or another one, has to. Where a model has scores, these decide, too: with what it prefers taken out of them
+(`snellen.scoring.calibrated_choices`) it tells the answers apart, or does not.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.experiments.design import PLACES
 
 if TYPE_CHECKING:
-    from snellen.experiments.design import Claim
-    from snellen.experiments.report import Experiment, Result
+    from snellen.experiments.report import Experiment, Finding, Result
 
 LEAST_SHARE: Final = 0.95
 """The share of a model's answers from which on one of them is constant."""
@@ -61,7 +61,49 @@ def constant_answer(result: Result, least: float = LEAST_SHARE) -> ConstantAnswe
     return ConstantAnswer(answer, said[answer], n) if answer and said[answer] >= least * n else None
 
 
-def constant_answer_to(claim: Claim, experiment: Experiment) -> ConstantAnswer | None:
-    """Return the constant answer of the model that a claim is about, in the condition that the claim is about."""
-    of = (one for one in experiment.results if one.model == claim.model and one.plain == (claim.kind == "plain"))
-    return next(map(constant_answer, of), None)
+@dataclass(frozen=True)
+class FailedForm:
+    """The form of a model's answers to a question that it failed at.
+
+    Attributes:
+        constant: The answer that it gives whatever it is shown; None where it has none.
+        calibrated: How often it is right with what it prefers taken out of its scores, as `Result.calibrated` has it;
+            None where that is not known.
+        bar: How often it should be right.
+    """
+
+    constant: ConstantAnswer | None
+    calibrated: tuple[float, float, float, float] | None
+    bar: float
+
+    @property
+    def would_pass(self) -> bool:
+        """True where it would be right often enough if it preferred nothing."""
+        return self.calibrated is not None and self.calibrated[1] > self.bar
+
+    @property
+    def would_fail(self) -> bool:
+        """True where it would not, whichever preferences were taken out."""
+        return self.calibrated is not None and max(self.calibrated[2:]) < self.bar
+
+    def __str__(self) -> str:
+        """Tell what its scores say, after what its answers do; empty where that is nothing new."""
+        if self.calibrated is None or not (self.would_pass or (self.constant and self.would_fail)):
+            return ""
+        share, low, high, _ = (f"{100 * each:.0f}" for each in self.calibrated)
+        joined = "but" if self.would_pass else "and"
+        return f", {joined} with what it prefers taken out of its scores it is right in {share} % ({low} to {high})"
+
+
+def failed_form(found: Finding, experiment: Experiment, *, exact: bool) -> FailedForm:
+    """Return the form of the answers of a model in the condition of a claim that it failed at.
+
+    Args:
+        found: The claim.
+        experiment: The experiment.
+        exact: Whether a share is claimed: how often a model is right then counts, not why.
+    """
+    claim = found.claim
+    of = [one for one in experiment.results if one.model == claim.model and one.plain == (claim.kind == "plain")]
+    calibrated = of[0].calibrated if of and claim.kind == "ability" and not exact else None
+    return FailedForm(next(map(constant_answer, of), None), calibrated, claim.threshold)

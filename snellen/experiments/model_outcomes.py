@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, constant_answer_to
+from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, failed_form
 from snellen.experiments.design import Design
 from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.report import Experiment, Finding
@@ -27,14 +27,17 @@ class AskedWording:
     Attributes:
         design: The experiment that asked so.
         told: What came of it, in a sentence without its subject.
-        is_constant: Whether the model, or one of two, said one thing, or nearly always one, whatever it was shown.
+        is_of_form: Whether the model, or one of two, said one thing, or nearly always one, whatever it was shown, or
+            preferred one, and that may be why it failed.
         remark: What else is to be known of it.
+        is_told: Whether it is told beside others, too.
     """
 
     design: Design
     told: str
-    is_constant: bool = False
+    is_of_form: bool = False
     remark: str = ""
+    is_told: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,31 +70,40 @@ class ModelOutcome:
     short: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
-        """Return the outcome of an experiment with the findings about a model."""
+    def of(cls, experiment: Experiment, findings: Sequence[Finding], *, exact: bool = False) -> ModelOutcome:
+        """Return the outcome of an experiment with the findings about a model.
+
+        Args:
+            experiment: The experiment.
+            findings: About the model, or about two that are compared.
+            exact: Whether a share or a margin is claimed: then it counts how often the model is right, not why.
+        """
         design = experiment.design
         outcome = cls(design, findings)
         if outcome.is_of_parts:
             said = _constant_in_tasks(experiment, findings)
-            wordings = tuple(AskedWording(design, one, is_constant=True) for one in said)
+            wordings = tuple(AskedWording(design, one, is_of_form=True, is_told=True) for one in said)
             return replace(outcome, wordings=wordings, counts=not wordings)
         able = outcome.able
         if able is None:
             leaning = _leaning_of_two(experiment, findings)
             told = " and ".join(f"{name} {one}" for name, one in leaning.items())
-            asked = AskedWording(design, f"asked “{design.question}” {told}", is_constant=True)
+            asked = AskedWording(design, f"asked “{design.question}” {told}", is_of_form=True, is_told=True)
             is_constant = any(one.times >= LEAST_SHARE * one.n for one in leaning.values())
             return replace(outcome, wordings=(asked,) if told else (), counts=not is_constant, leans=bool(told))
         remark = ""
         if design.known:
             counted = f"{able.n} of {experiment.units} pictures count"
             remark = f"{counted}, as many for each answer, whose things it recognizes"
-        constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
-        came = _came_of(able) if constant is None else f"it {constant}"
-        asked = AskedWording(design, f"asked “{design.question}” {came}", constant is not None, remark)
-        counts = constant is None and (able.verdict == "yes" or not design.of_names)
+        form = failed_form(able, experiment, exact=exact) if outcome.failed else None
+        constant = form.constant if form is not None else None
+        by_form = form is not None and (form.would_pass or (constant is not None and not form.would_fail))
+        came = f"{_came_of(able) if constant is None else f'it {constant}'}{form or ''}"
+        is_told = constant is not None or by_form
+        asked = AskedWording(design, f"asked “{design.question}” {came}", by_form, remark, is_told)
+        counts = not by_form and (able.verdict == "yes" or not design.of_names)
         short = frozenset(name for name, share in able.by_class.items() if share <= able.claim.threshold)
-        failures, is_seeing = int(outcome.failed and constant is None), constant is None
+        failures, is_seeing = int(outcome.failed and not by_form), constant is None
         return replace(outcome, wordings=(asked,), counts=counts, failures=failures, is_seeing=is_seeing, short=short)
 
     @property
@@ -142,7 +154,7 @@ class ModelOutcome:
     @property
     def may_fail_by_words(self) -> bool:
         """True where it failed in one wording alone, and said one thing in others."""
-        return self.failures == 1 and any(one.is_constant for one in self.wordings)
+        return self.failures == 1 and any(one.is_of_form for one in self.wordings)
 
     @property
     def is_of_parts(self) -> bool:
@@ -216,7 +228,7 @@ def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome
         is_of_interest = by_name or (outcome.is_repeated and (not shown or outcome in shown))
         for one in outcome.wordings:
             is_shown = any(one.design is each.design for each in shown)
-            told += [one] if one.is_constant or (is_of_interest and not is_shown) else []
+            told += [one] if one.is_told or (is_of_interest and not is_shown) else []
             remarks += [one.remark] if one.remark and (one in told or is_shown) else []
     questions = [one.design.question for one in told]
     clauses = [

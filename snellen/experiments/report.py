@@ -60,6 +60,8 @@ class Result(_Figure):
     """A few answers of which no score could be read, quoted."""
     confusion: dict[str, dict[str, int]] = Field(default_factory=dict)
     """How often each right choice (first) was answered with each choice (second; "" where there was none)."""
+    calibrated: tuple[float, float, float, float] | None = None
+    """The accuracy without what it prefers (`calibrated_accuracy`), its interval, and the most that it could be."""
 
 
 class Finding(_Figure):
@@ -76,8 +78,7 @@ class Finding(_Figure):
     verdict: Verdict = "open"
     """The verdict, where the evidence suffices at the error rate that all claims share."""
     shares: tuple[float, float] | None = None
-    """Of a claim about mistakes: the shares of units with that mistake and with another one, whose difference is the
-    mean; None of other claims and in older reports."""
+    """Of a claim about mistakes: the shares of units with that one and with another, whose difference is the mean."""
     trouble: str = ""
     """Why it cannot be examined, if so."""
     against: dict[str, float] = Field(default_factory=dict, max_length=400)

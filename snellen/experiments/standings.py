@@ -155,15 +155,16 @@ def standings(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list
 def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelOutcome]:
     """Return what each planned experiment gave for a model, all of its wordings together."""
     outcomes: list[ModelOutcome] = []
+    exact = _states_how_much(part.question)
     for experiment in experiments:
         findings = [one for one in experiment.findings if _concerns(one.claim, name, part.question)]
-        outcome = ModelOutcome.of(experiment, findings)
+        outcome = ModelOutcome.of(experiment, findings, exact=exact)
         if not is_further_wording(experiment.design):
             outcomes.append(outcome)
             continue
         for place, planned in enumerate(part.designs[: len(outcomes)]):
             if findings and is_further_wording_of(experiment.design, planned):
-                outcomes[place] = outcomes[place].together(outcome, exact=_states_how_much(part.question))
+                outcomes[place] = outcomes[place].together(outcome, exact=exact)
     return outcomes
 
 

@@ -1,5 +1,6 @@
 """Metrics: one function each, with its edge cases in the docstring."""
 
+from snellen.scoring.calibrated_choices import calibrated_choices
 from snellen.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from snellen.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from snellen.scoring.evidence import Evidence, Shared, confidence_interval, evidence, prospect, share_errors
@@ -25,6 +26,7 @@ __all__ = [
     "accuracy",
     "best_overlaps",
     "bootstrap_interval",
+    "calibrated_choices",
     "choice_metrics",
     "confidence_interval",
     "evidence",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
+
 import pytest
 
 from snellen.experiments.design import Design
@@ -64,19 +67,31 @@ def test_experiments_go_on_as_far_as_they_may_say_more(
     assert (found.says, found.pending) == (says, pending)
 
 
-def result(design: Design, said: str, *, plain: bool = False) -> Result:
+def result(
+    design: Design, said: str, *, plain: bool = False, calibrated: tuple[float, float, float, float] | None = None
+) -> Result:
     """Return the result of a model that says one thing of 20 pictures of each class, or nothing but the truth."""
     confusion = {name: {said or name: 20} for name in design.classes}
     return Result(
         model="it", plain=plain, n=40, average=0.5, by_class={}, abstention=None, invalid=0, informedness=0,
-        confusion=confusion,
+        confusion=confusion, calibrated=calibrated,
     )  # fmt: skip
 
 
-def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report:
-    """Return the report so far, with the verdict of each experiment and the place of what the model always said."""
+def answered_so(
+    query: str,
+    experiments: list[tuple[str, int | None]],
+    calibrated: Sequence[tuple[float, float, float, float] | None] = (),
+) -> Report:
+    """Return the report so far, with the verdict of each experiment and the place of what the model always said.
+
+    Args:
+        query: What is asked.
+        experiments: The verdicts and the place of each.
+        calibrated: How often the model was right in each with what it prefers taken out of its scores.
+    """
     report = Report(query=query, models=["it"], alpha=0.05, seed=0)
-    for verdicts, place in experiments:
+    for (verdicts, place), without in zip_longest(experiments, calibrated):
         design = EXAMINER.next_design(report)
         assert design is not None, "no further experiment was wanted"
         said = "" if place is None else design.classes[place]
@@ -84,7 +99,7 @@ def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report
             Finding(claim=claim, verdict=verdict, n=40, mean=0.5)
             for claim, verdict in zip(design.claims, verdicts.split(), strict=True)
         ]
-        results = [result(design, said, plain=plain) for plain in design.conditions]
+        results = [result(design, said, plain=plain, calibrated=without) for plain in design.conditions]
         done = Experiment(design=design, rounds=20, findings=findings, results=results)
         report = report.model_copy(update={"experiments": [*report.experiments, done]})
     return report
@@ -135,6 +150,47 @@ def test_who_fails_is_asked_in_other_words_before_it_cannot_do_something(
 ) -> None:
     (found,) = EXAMINER.standings(answered_so(query, experiments))
     assert (found.says, found.pending) == (says, pending)
+
+
+Calibrated = tuple[float, float, float, float]
+SEEING, BLIND, UNSURE = (0.9, 0.8, 0.95, 0.95), (0.4, 0.3, 0.5, 0.55), (0.4, 0.3, 0.5, 0.75)
+"""How often a model is right without what it prefers: often enough, not so, and perhaps."""
+
+
+@pytest.mark.parametrize(
+    ("query", "experiments", "calibrated", "says", "pending"),
+    [
+        # One answer to all pictures says nothing of what a model sees, unless its scores say as little.
+        ("Can it count?", [("no", 0), ("no", 0), ("no", 0)], (), "open", True),
+        ("Can it count?", [("no", 0), ("no", 0), ("no", 0)], (SEEING, UNSURE, UNSURE), "open", True),
+        ("Can it count?", [("no", 0)], (BLIND,), "open", True),
+        ("Can it count?", [("no", 0), ("no", 0)], (BLIND, BLIND), "no", False),
+        # Who would be right but for what it prefers has not failed to see.
+        ("Can it count?", [("no", None), ("no", None)], (BLIND, UNSURE), "no", False),
+        ("Can it count?", [("no", None), ("no", None)], (BLIND, SEEING), "open", True),
+        ("Can it count?", [("no", None), ("no", None), ("no", None)], (SEEING, SEEING, SEEING), "open", True),
+        ("Is it robust to noise?", [("no yes", None), ("no yes", None)], (SEEING, SEEING), "no", False),
+        # How often it is right is another question.
+        ("Is it right in at least 90 % at counting?", [("no", None), ("no", None)], (SEEING, SEEING), "no", False),
+    ],
+)
+def test_scores_decide_whether_a_model_failed_by_its_preferences_or_to_see(
+    query: str,
+    experiments: list[tuple[str, int | None]],
+    calibrated: Sequence[Calibrated],
+    says: Verdict,
+    *,
+    pending: bool,
+) -> None:
+    (found,) = EXAMINER.standings(answered_so(query, experiments, calibrated))
+    assert (found.says, found.pending) == (says, pending)
+
+
+async def test_what_scores_say_without_preferences_is_told() -> None:
+    report = answered_so("Can it count?", [("no", 0), ("no", None), ("no", 0)], (BLIND, SEEING, None))
+    answer = (await EXAMINER.conclude(report)).answers[0].sentence
+    assert ", whatever they show, and with what it prefers taken out of its scores it is right in 40 %" in answer
+    assert "but with what it prefers taken out of its scores it is right in 90 % (80 to 95)" in answer
 
 
 async def test_what_is_said_whatever_is_shown_is_told() -> None:

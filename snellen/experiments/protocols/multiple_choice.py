@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import BY_CLASS, IDENTITY, UNKNOWN, Claim, Design
 from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, pool_said, recognition
+from snellen.experiments.protocols.calibrated_accuracy import calibrated_accuracy
 from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
@@ -119,12 +120,14 @@ class EvaluatedChoices:
             measured so far; None for no usable answer.
         recognized: For each model by name, whether it recognized what has to be known of each sample, where anything
             has to be.
+        trials: For each model and condition, what was measured about each sample.
     """
 
     design: Design
     samples: Sequence[Sample]
     choices: Mapping[tuple[str, bool], Mapping[Sample, str | None]]
     recognized: Mapping[str, Mapping[Sample, bool]] = field(default_factory=dict)
+    trials: Mapping[tuple[str, bool], Mapping[Sample, Trial]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -139,6 +142,7 @@ class EvaluatedChoices:
             trials: Where they are.
         """
         choices: dict[tuple[str, bool], dict[Sample, str | None]] = {}
+        measured: dict[tuple[str, bool], dict[Sample, Trial]] = {}
         questions = {sample: asked(design, sample) for sample in samples}
         by_arm = [design.of_arm(number).choices for number in range(len(design.arms))]
         choices_of = {sample: by_arm[sample.arm] for sample in samples}
@@ -146,15 +150,15 @@ class EvaluatedChoices:
             for plain in design.conditions:
                 keys = {sample: key_of(put, sample, fingerprint, plain=plain) for sample, put in questions.items()}
                 known = trials.get(list(keys.values()))
-                choices[name, plain] = {
-                    sample: chosen(known[key], choices_of[sample]) for sample, key in keys.items() if key in known
-                }
+                found = {sample: known[key] for sample, key in keys.items() if key in known}
+                choices[name, plain] = {sample: chosen(one, choices_of[sample]) for sample, one in found.items()}
+                measured[name, plain] = found
         recognized = {
             name: _recognized(design, samples, fingerprint, trials)
             for name, fingerprint in fingerprints.items()
             if design.known
         }
-        return cls(design, samples, choices, recognized)
+        return cls(design, samples, choices, recognized, measured)
 
     def observations(self, claim: Claim) -> Observations:
         """Return what a claim is about, a value for each picture of the rounds that are complete.
@@ -211,11 +215,8 @@ class EvaluatedChoices:
             seen = self._observed(self._right(name, plain=plain), name)
             if not seen:
                 continue
-            answers = [
-                Chosen(self.design.arms[sample.arm].answer, choices[sample])
-                for sample, part in self._parts(choices, name).items()
-                if part in seen.by_unit
-            ]
+            counted = [sample for sample, part in self._parts(choices, name).items() if part in seen.by_unit]
+            answers = [Chosen(self.design.arms[sample.arm].answer, choices[sample]) for sample in counted]
             exact = choice_metrics(answers, self.design.choices, unknown=self._unknown)
             metrics = self._metrics_by_kind(answers) if self.design.kinds else exact
             span = confidence_interval(seen, alpha=alpha)
@@ -226,6 +227,7 @@ class EvaluatedChoices:
                     by_class=metrics.by_class, by_arm=self._by_arm(name, seen, plain=plain),
                     abstention=metrics.abstention, invalid=metrics.invalid,
                     informedness=metrics.informedness, confusion=exact.confusion,
+                    calibrated=calibrated_accuracy(self.design, self.trials.get((name, plain), {}), counted),
                 )
             )  # fmt: skip
         return results

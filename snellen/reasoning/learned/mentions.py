@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -45,8 +46,11 @@ _FACTS: Final = {
     "FACT_PART": ("wheels", "wings"),
 }
 """Two stand-ins for each form of words for a fact."""
+_STAND_INS: Final = frozenset(word for words in _NOUNS for word in words)
 _MOST: Final = 10
 _MOST_PARTS: Final = 4
+_LEAST_OF_PART: Final = 3
+"""Letters of each part of a name that is written in several words."""
 _FRACTIONS: Final = {
     "half": 0.5, "halved": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1, "double": 2.0,
     "doubled": 2.0, "twice": 2.0, "triple": 3.0, "tripled": 3.0, "thrice": 3.0, "quadruple": 4.0,
@@ -151,6 +155,7 @@ class MentionFinder:
         *,
         plain: Iterable[tuple[str, ...]] = (),
         complements: bool = False,
+        stand_ins: bool = True,
     ) -> None:
         """Keep the phrases of the lexicon, each as its words; nouns are found in one word or with hyphens, too.
 
@@ -158,8 +163,9 @@ class MentionFinder:
             lexemes: The phrases.
             plain: Phrases that name nothing, though a part of them would: "pencil sketch".
             complements: Whether a share is a mention of what it leaves, too.
+            stand_ins: Whether names are replaced.
         """
-        self._complements = complements
+        self._complements, self._stand_ins = complements, stand_ins
         some = list(lexemes)
         self._plain = PhraseTable((words, words) for words in plain)
         self._phrases = PhraseTable(some)
@@ -182,7 +188,15 @@ class MentionFinder:
             text: The text.
             options: The known words that each of its words may be.
         """
-        found = _Found(complements=self._complements)
+        said = self._found(text, options, frozenset())
+        kept = {said.words[start] for each in said.mentions if each.optional for start, _ in each.spans}
+        clash = kept & _STAND_INS
+        return self._found(text, options, clash) if clash else said
+
+    def _found(
+        self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], avoided: AbstractSet[str]
+    ) -> MentionedText:
+        found = _Found(complements=self._complements, stand_ins=self._stand_ins, avoided=avoided)
         place = 0
         while place < len(text):
             place = found.quoted(text, place) or found.number(text, place) or self._named(found, text, options, place)
@@ -206,13 +220,15 @@ class MentionFinder:
         squeezed = ""
         for end in range(place, min(place + _MOST_PARTS, len(text))):
             squeezed += text[end].text.replace("-", "")
+            if min(len(each.text) for each in text[place : end + 1]) < _LEAST_OF_PART:  # "at least" is no part of meat
+                return
             if squeezed in self._compounds:
                 yield end + 1, self._compounds[squeezed]
 
 
 class _Found:
-    def __init__(self, *, complements: bool) -> None:
-        self.complements = complements
+    def __init__(self, *, complements: bool, stand_ins: bool, avoided: AbstractSet[str]) -> None:
+        self.complements, self.stand_ins, self.avoided = complements, stand_ins, avoided
         self.words: list[str] = []
         self.mentions: dict[Any, tuple[str, Copyable, list[tuple[int, int]], bool]] = {}
 
@@ -285,8 +301,8 @@ class _Found:
         best = lexemes[0]
         number = self._number_of(_kind_of(best), _value(best)[0])
         optional = any(each.optional for each in lexemes)
-        keeps_words = optional or len(first) > 1 or number >= _MOST
-        said = written if keeps_words else _stand_in(best, number, written)
+        keeps_words = not self.stand_ins or optional or len(first) > 1 or number >= _MOST
+        said = written if keeps_words else _stand_in(best, number, written, self.avoided)
         start = len(self.words)
         for kind, lexeme in first.items():
             del self.words[start:]
@@ -324,16 +340,18 @@ def _value(lexeme: Lexeme) -> tuple[Any, tuple[Any, ...]]:
     return value, (HasFact(fact=first), Kind(fact=value), FactWord(value), Kind(fact=first), FactWord(first))
 
 
-def _stand_in(lexeme: Lexeme, number: int, written: str) -> str:
+def _stand_in(lexeme: Lexeme, number: int, written: str, avoided: AbstractSet[str]) -> str:
+    """Return the word that stands for a name, none of those that the text says itself."""
+    nouns = [each for each in _NOUNS if avoided.isdisjoint(each)]
     if isinstance(lexeme.value, LexicalNoun):
         is_many = lexeme.value.number == "many" or (lexeme.value.number == "any" and written.endswith("s"))
-        return _NOUNS[number % len(_NOUNS)][is_many]
+        return nouns[number % len(nouns)][is_many]
     if lexeme.symbol == "COLOUR":
         return _COLOURS[number % len(_COLOURS)]
     if lexeme.symbol == "MODEL":
         return _MODELS[number % len(_MODELS)]
     if lexeme.symbol == "KIND_ADJECTIVE":
-        return _NOUNS[number % len(_NOUNS)][0]
+        return nouns[number % len(nouns)][0]
     return _FACTS[lexeme.symbol][number % 2]
 
 

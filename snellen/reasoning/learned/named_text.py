@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -23,6 +24,9 @@ _APART: Final = re.compile(r"(?<=\bnon)-(?=[a-z])|(?<=[a-z])-(?=free\b)|(?<=\d)(
 """Where names and numbers end within a word: "non-red", "bird-free", "4+"."""
 _SHORTEST: Final = 4
 """Letters of a word that may be a misspelt one."""
+AMBIGUOUS: Final = Path(__file__).parent / "ambiguous_names.json"
+"""Names that people often say of something else ("a tie at the top", "our files", "I hand it a photo"), for texts about
+pictures and about models; derived by `reader_training.ambiguous_names`."""
 
 
 @cache
@@ -36,6 +40,12 @@ def _plain_phrases(grammar: Grammar) -> set[str]:
     return phrases | {*grammar.fillers, *grammar.leading}
 
 
+@cache
+def _ambiguous() -> dict[str, frozenset[str]]:
+    table: dict[str, list[str]] = json.loads(AMBIGUOUS.read_text(encoding="utf-8"))
+    return {sort: frozenset(names) for sort, names in table.items()}
+
+
 def _plain_words(grammar: Grammar) -> frozenset[str]:
     return frozenset(word for phrase in _plain_phrases(grammar) for word in phrase.split())
 
@@ -47,6 +57,10 @@ class NamedTexts:
         facts_file: The concepts, groups and facts that may be named.
         names: Further names of things.
         models: The models that may be named; None where the texts are about pictures.
+        stand_ins: Whether names are replaced.
+
+    Attributes:
+        names: All names that it finds.
     """
 
     def __init__(
@@ -54,17 +68,22 @@ class NamedTexts:
         facts_file: Path | None,
         names: frozenset[str] = frozenset(),
         models: ModelNames | None = None,
+        *,
+        stand_ins: bool = True,
     ) -> None:
-        grammar = _grammars()["pictures" if models is None else "models"]
+        sort = "pictures" if models is None else "models"
+        grammar = _grammars()[sort]
         english = real_words().union(*(_plain_words(each) for each in _grammars().values()))
         self._colours = [(phrase, symbol, value) for phrase, symbol, value in grammar.phrases if symbol == "COLOUR"]
         self._spellings = grammar.spellings
         self._models = models or ModelNames(())
         phrases = _plain_phrases(grammar)
+        self._optional = phrases | _ambiguous()[sort]
         named = (*entries(facts_file, covering=False), *entries_of_names(sorted(names)))
-        lexemes = list(self._lexemes(named, phrases))
+        lexemes = list(self._lexemes(named))
+        self.names = frozenset(" ".join(words) for words, _ in lexemes)
         several = [tuple(phrase.split()) for phrase in sorted(phrases) if " " in phrase]
-        self._finder = MentionFinder(lexemes, plain=several, complements=models is not None)
+        self._finder = MentionFinder(lexemes, plain=several, complements=models is not None, stand_ins=stand_ins)
         known = frozenset(word for words, _ in lexemes for word in words)
         self._known = KnownWords(known | _plain_words(grammar) | frozenset(self._spellings), english)
 
@@ -89,12 +108,12 @@ class NamedTexts:
         found = self._known.nearest(word, most=1) if len(word) >= _SHORTEST and not self._known.is_english(word) else ()
         return (*found, word)
 
-    def _lexemes(self, named: Iterable[Entry], phrases: set[str]) -> Iterator[tuple[tuple[str, ...], Lexeme]]:
+    def _lexemes(self, named: Iterable[Entry]) -> Iterator[tuple[tuple[str, ...], Lexeme]]:
         for entry in named:
             if entry.phrase in self._spellings:  # no animal where one is "being" asked
                 continue
             words = self._words(entry.phrase)
-            optional = " ".join(words) in phrases
+            optional = " ".join(words) in self._optional
             yield words, Lexeme(entry.symbol, entry.value, entry.cost, optional=optional)
         for phrase, symbol, value in self._colours:
             yield self._words(phrase), Lexeme(symbol, value, optional=value in _GREYS)

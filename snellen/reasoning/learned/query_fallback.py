@@ -13,13 +13,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from snellen.reasoning.learned.bounding_words import are_meant
 from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, MOST_CHARACTERS, RIVAL, SURE, sure_from, unknown
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
 from snellen.reasoning.queries import reader as queries
 from snellen.reasoning.queries.abilities import Recognise
-from snellen.reasoning.queries.bounds import names_another_answer
+from snellen.reasoning.queries.bounds import names_another_answer, unexamined_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
@@ -59,6 +60,7 @@ class QueryGuess:
         query: The meaning; None for what no experiment answers.
         guess: The guess that it is of, with the probability of all that ask the same.
         left_out: What of the question it has no place for, in sentences; of the first guess only.
+        bounding: Words of the question that deny or bound, and say what such a query means; likewise.
         is_contradicted: Whether words of the question say otherwise: up to which severity something holds, that things
             are alone, that a model is the best, or that another answer is favored; likewise.
     """
@@ -67,6 +69,7 @@ class QueryGuess:
     guess: Guess
     left_out: tuple[str, ...] = ()
     is_contradicted: bool = False
+    bounding: tuple[str, ...] = ()
 
     @property
     def probability(self) -> float:
@@ -75,7 +78,7 @@ class QueryGuess:
 
     def is_sure(self, strange: Sequence[str] = ()) -> bool:
         """Tell whether it counts as understood, beside words that nobody knows."""
-        least = CERTAIN if self.left_out else sure_from(self.guess, strange)
+        least = CERTAIN if self.left_out else sure_from(self.guess, (*strange, *self.bounding))
         return self.query is not None and not (self.guess.unmet or self.is_contradicted) and self.probability >= least
 
 
@@ -104,8 +107,14 @@ def guessed_queries(text: str, models: Sequence[str], profile: Profile) -> list[
     found = [QueryGuess(reader.finished(each.meaning), each) for each in guesses]  # of what cannot be examined, none
     ranked = sorted((_together(each, found) for each in found), key=_rank)
     if ranked and (query := ranked[0].query) is not None:  # only the first may count as understood
-        left_out = (*reader.left_out(text, query), *([_UNUSED] if ranked[0].guess.unused else ()))
-        ranked[0] = replace(ranked[0], left_out=left_out, is_contradicted=_is_contradicted(text, query))
+        meant = {each for each in unexamined_words(text, query) if are_meant(each, query)}
+        left_out = (*reader.left_out(text, query, meant), *([_UNUSED] if ranked[0].guess.unused else ()))
+        ranked[0] = replace(
+            ranked[0],
+            left_out=left_out,
+            is_contradicted=_is_contradicted(text, query),
+            bounding=tuple(each.words for each in meant),
+        )
     return ranked
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any, Final
 
 from snellen.reasoning.meanings.things import sets_within
@@ -35,7 +36,7 @@ UNEXAMINED: Final[Mapping[str, str]] = {
     r"|not once": _EVERY_TIME,
     r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
     r"(?<!yes/)(?<!yes or )no(?! matter\b| doubt\b| (?:more|less|fewer) than \S*\d)|none|not one|few|hardly|barely"
-    r"|only(?! (?:in )?\d)": _DENIES,
+    r"|only(?! (?:in )?\d)|without(?! exception\b)": _DENIES,
     r"(?:but|except|save|bar|apart from|other than) (?:for )?"
     r"(?:one|two|three|four|five|six|a few|a couple|some|\d+)": _ALL_BUT,
     r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
@@ -71,10 +72,26 @@ _KINDS: Final = frozenset({"NOUN", "KIND_LEAD", "FACT_ADJECTIVE", "FACT_PARTICIP
 _THINGS: Final = frozenset({"thing", "object", "item"})
 _ENDS: Final = frozenset({"first", "last"})
 _LEFT_OUT: Final = "has no place in what was understood"
+_NEXT_WORD: Final = re.compile(r"\W*([\w'’-]*)")
 
 
-def unexamined(text: str, query: ModelQuery | None = None) -> tuple[str, ...]:
-    """Return why a text asks for more than pictures can show, a sentence for each word that does.
+@dataclass(frozen=True)
+class UnexaminedWords:
+    """Words that ask for more than pictures can show.
+
+    Attributes:
+        words: As they are written.
+        before: The word before which they stand, in lower case.
+        why: Why they are sent back.
+    """
+
+    words: str
+    before: str
+    why: str
+
+
+def unexamined_words(text: str, query: ModelQuery | None = None) -> list[UnexaminedWords]:
+    """Return the words of a text that ask for more than pictures can show.
 
     Args:
         text: The question.
@@ -83,14 +100,39 @@ def unexamined(text: str, query: ModelQuery | None = None) -> tuple[str, ...]:
     is_habit = query is not None and any(
         isinstance(each.ability, Favour) and each.ability.always for each in query.questions
     )
-    return tuple(
-        _sentence(found[0], why)
+    return [
+        UnexaminedWords(found[0], _next_word(text, found.end()), why)
         for each, why in _UNEXAMINED.items()
-        if (found := each.search(text)) and not (is_habit and why is _EVERY_TIME)
-    )
+        for found in each.finditer(text)
+        if not (is_habit and why is _EVERY_TIME)
+    ]
 
 
-def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQuery) -> tuple[str, ...]:
+def _next_word(text: str, end: int) -> str:
+    found = _NEXT_WORD.match(text, end)
+    return found[1].casefold() if found else ""
+
+
+def unexamined(text: str) -> tuple[str, ...]:
+    """Return why a text asks for more than pictures can show, a sentence for each reason."""
+    return _sentences(unexamined_words(text))
+
+
+def _sentences(found: Sequence[UnexaminedWords]) -> tuple[str, ...]:
+    first: dict[str, str] = {}
+    for each in found:
+        first.setdefault(each.why, each.words)
+    return tuple(_sentence(words, why) for why, words in first.items())
+
+
+def left_out(
+    text: str,
+    words: Sequence[WordToken],
+    named: Named,
+    query: ModelQuery,
+    *,
+    meant: AbstractSet[UnexaminedWords] = frozenset(),
+) -> tuple[str, ...]:
     """Return what a question bounds, denies or excepts and a reading of it does not, in sentences.
 
     Args:
@@ -98,9 +140,10 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
         words: Its words.
         named: The phrases that begin at each of them.
         query: What it is read as.
+        meant: Those of its unexamined words that say what the query means.
     """
     bounds = [found[0] for each, is_lost in _MISSED.items() if is_lost(query) and (found := each.search(text))]
-    spans = [*_unmet(named, query), *_unarranged(words, named, query)]
+    spans = [*_unmet(words, named, query), *_unarranged(words, named, query)]
     bounds += [
         " ".join(dict.fromkeys(each.written for each in words[start:end]))
         for start, end in spans
@@ -108,7 +151,8 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
     ]
     states = _SHARE.search(text) or not any(each.threshold for each in query.questions)
     shares = () if states else ("The question states no share.",)
-    return (*unexamined(text, query), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
+    unmeant = [each for each in unexamined_words(text, query) if each not in meant]
+    return (*_sentences(unmeant), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
 
 
 def names_another_answer(text: str, query: ModelQuery) -> bool:
@@ -143,11 +187,15 @@ _MISSED: Final[Mapping[re.Pattern[str], Callable[[ModelQuery], bool]]] = {
 }
 
 
-def _unmet(named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
+def _unmet(words: Sequence[WordToken], named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
     """Yield the spans of words that ask for a part of the meaning that no question has."""
+    of_one_model = all(len(each.models) == 1 for each in query.questions)
     for start, phrases in enumerate(named):
         for end, symbol, value in phrases:
-            if _is_quantifier(symbol, end, named) and not any(_counts(each, value) for each in query.questions):
+            # "Somebody", "one of them", "at least one" are of people or things where a single model is asked about.
+            is_of_models = not of_one_model or any(each.text.startswith("model") for each in words[start : end + 1])
+            is_counted = any(_counts(each, value) for each in query.questions)
+            if is_of_models and not is_counted and _is_quantifier(symbol, end, named):
                 yield start, end
             if symbol in {"SLIGHT", "HEAVY"} and _begins(named, end, _CHANGES) and not _is_severe(query, symbol):
                 yield start, end

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
-from snellen.reasoning.queries.bounds import Named, left_out, unexamined
+from snellen.reasoning.queries.bounds import Named, UnexaminedWords, left_out, unexamined
 from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
@@ -166,10 +167,15 @@ class QueryReader:
                 return UnderstoodQuery(reading.query, reading.corrected, tuple(before))
         return None
 
-    def left_out(self, text: str, query: ModelQuery) -> tuple[str, ...]:
-        """Return what a text bounds, denies or excepts and a reading of it does not, in sentences."""
+    def left_out(
+        self, text: str, query: ModelQuery, meant: AbstractSet[UnexaminedWords] = frozenset()
+    ) -> tuple[str, ...]:
+        """Return what a text bounds, denies or excepts and a reading of it does not, in sentences.
+
+        Of its unexamined words those that are meant do not count.
+        """
         cut = [self._uninflected(each) for each in tokens(text, self._spellings)]
-        return left_out(text, cut, self._named_at(cut), query)
+        return left_out(text, cut, self._named_at(cut), query, meant=meant)
 
     def _named_at(self, cut: Sequence[WordToken]) -> Named:
         """Return the phrases of the grammar that begin at each word."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from snellen.profiles import load_profile
-from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, SURE
+from snellen.reasoning.learned.fallback import CERTAIN, LIKELY, SURE, WARY
 from snellen.reasoning.learned.query_fallback import (
     QueryGuess,
     _is_contradicted,
@@ -48,6 +49,13 @@ def test_what_no_rule_reads_is_understood_where_it_is_sure_and_asked_back_where_
     assert decided_query(UNREAD, [guess(BIRDS, CERTAIN, "“ever” …")]) == UnderstoodQuery(BIRDS, probability=CERTAIN)
     assert decided_query(UNREAD, [guess(BIRDS, LIKELY - 0.01)]) is UNREAD
     assert decided_query(UNREAD, [guess(None, CERTAIN), guess(BIRDS, LIKELY)]) is UNREAD
+
+
+def test_beside_words_that_mostly_say_what_is_meant_a_meaning_has_to_be_surer() -> None:
+    found = QueryGuess(BIRDS, Guess(BIRDS, SURE, ()), bounding=("far better",))
+    assert decided_query(UNREAD, [found]) == AmbiguousQuery((BIRDS,))
+    surer = replace(found, guess=Guess(BIRDS, WARY, ()))
+    assert decided_query(UNREAD, [surer]) == UnderstoodQuery(BIRDS, probability=WARY)
 
 
 def test_what_a_question_names_beside_is_left_out_where_it_is_nearly_certain_only() -> None:
