@@ -3,6 +3,7 @@
     python -m benchmarks.outside --folder out/outside --truth-only     # what the archive has not, up to hours
     python -m benchmarks.outside --folder out/outside --json           # so does this one
     python -m benchmarks.outside --folder out/outside --part 1 2       # one half of it, beside the other
+    python -m benchmarks.outside --folder out/outside --ways ours      # Snellen alone
     python -m benchmarks.outside --file benchmarks/outside/blind_queries.jsonl    # worded by who knew no reader
 
 What is true is measured first, with `--truth` pictures for each condition that a query is about: classes, wordings,
@@ -22,7 +23,7 @@ Keys of the JSON: `queries`, `right`, `wrong`, `undecided`, `refused`, `images`,
 `fixed` and `apex`; `true`, how many of the queries are to be answered with yes, `named` how many with a model's name;
 `untrained` (about adapters that are not there), `unsettled`, `against_plan` and `surplus`, how many were left out for
 each reason; `kinds`, right, wrong and undecided by kind of query; `mcnemar`, the p-values of ours against the others;
-`share`, ours' pictures of fixed's; `each`.
+`share`, ours' pictures of fixed's; `each`. Of ways that are not asked (`--ways`) there is nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ from snellen.profiles import Profile, load_profile
 from snellen.runtime.resources import examining
 
 PROFILE: Final = Path(__file__).with_name("models.toml")
-WAYS: Final = ("ours", "fixed", "apex")
+OURS: Final = "ours"
+WAYS: Final = (OURS, "fixed", "apex")
 SETTINGS: Final = ("alpha", "images", "margin", "power", "seed")
 """Those options that an answer depends on."""
 Row = dict[str, Any]
@@ -70,7 +72,7 @@ def main() -> None:
             bench = OutsideBench(profile, examining(str(PROFILE), folder), options)
             settings = {name: getattr(options, name) for name in SETTINGS}
             kept = KeptAnswers(folder / "answers.jsonl" if options.folder else None, settings)
-            report = asyncio.run(measured(bench, truths, kept, part=options.part))
+            report = asyncio.run(measured(bench, truths, kept, part=options.part, ways=options.ways))
             report["untrained"] = len(asked) - len(here)
     print(json.dumps(report, indent=2) if options.json or options.truth_only else _table(report))
 
@@ -89,6 +91,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the pictures; every way has its own (%(default)s)")
     parser.add_argument(
         "--part", nargs=2, type=int, default=(1, 1), metavar=("K", "N"), help="only the K-th of N parts of the queries"
+    )
+    parser.add_argument(
+        "--ways", nargs="+", choices=WAYS, default=WAYS, metavar="WAY", help="only these ways of answering"
     )
     parser.add_argument(
         "--folder", help="where measurements and answers are kept, those of one state of the code (default: nowhere)"
@@ -145,30 +150,33 @@ async def measured(
     kept: KeptAnswers,
     *,
     part: Sequence[int] = (1, 1),
+    ways: Sequence[str] = WAYS,
 ) -> dict[str, Any]:
-    """Ask the queries whose truth is known in every way.
+    """Ask the queries whose truth is known.
 
     Args:
         bench: What they are asked with.
         truths: Queries, and whether their statements are true.
         kept: Answers that were given before.
         part: Which part of the queries is asked, from 1, and of how many.
+        ways: The ways in which they are asked.
     """
     known = [(query, holds) for query, holds in truths if query.answer(holds=holds) != NEITHER]
     planned = [(query, query.answer(holds=holds)) for query, holds in known if query.plan in {None, holds}]
     chosen = balanced(planned)
-    seconds, each = dict.fromkeys(WAYS, 0.0), []
+    seconds, each = dict.fromkeys(ways, 0.0), []
     for place, (query, true) in list(enumerate(chosen, 1))[part[0] - 1 :: part[1]]:
         row: Row = {"kind": query.kind, "query": query.text, "true": true}
-        for way in WAYS:
+        for way in ways:
             found, took = await kept.outcome(way, query, getattr(bench, way))
             seconds[way] += took
             note = {"note": found.note[:200]} if found.note else {}
             row[way] = {"says": found.says, "images": found.images, **note}
         each.append(row)
-        told = ", ".join(f"{way} {row[way]['says']} ({row[way]['images']})" for way in WAYS)
+        told = ", ".join(f"{way} {row[way]['says']} ({row[way]['images']})" for way in ways)
         _tell(f"{place} of {len(chosen)}: {query.text} true: {true}; {told}")
-    totals = {way: _totals(each, way, seconds[way]) for way in WAYS}
+    totals = {way: _totals(each, way, seconds[way]) for way in ways}
+    others = [way for way in ways if way != OURS] if OURS in ways else []
     return {
         "queries": len(each),
         "true": sum(row["true"] == "yes" for row in each),
@@ -176,11 +184,11 @@ async def measured(
         "unsettled": len(truths) - len(known),
         "against_plan": len(known) - len(planned),
         "surplus": len(planned) - len(chosen),
-        **totals.pop("ours"),
+        **totals.pop(OURS, {}),
         **totals,
-        "share": round(_images(each, "ours") / max(_images(each, "fixed"), 1), 3),
-        "kinds": by_kind(each, WAYS),
-        "mcnemar": {way: compared(each, "ours", way) for way in WAYS[1:]},
+        **({"share": round(_images(each, OURS) / max(_images(each, "fixed"), 1), 3)} if "fixed" in others else {}),
+        "kinds": by_kind(each, ways),
+        "mcnemar": {way: compared(each, OURS, way) for way in others},
         "seed": bench.options.seed,
         "truth": bench.options.truth,
         "each": each,
@@ -214,7 +222,8 @@ def _tell(text: str) -> None:
 def _table(report: dict[str, Any]) -> str:
     keys = ("right", "wrong", "undecided", "refused", "images", "seconds")
     lines = ["      " + "".join(f"{key:>10}" for key in keys)]
-    for name, row in (("ours", report), ("fixed", report["fixed"]), ("apex", report["apex"])):
+    rows = {OURS: report} if "right" in report else {}
+    for name, row in (rows | {way: report[way] for way in WAYS if way in report}).items():
         lines.append(f"{name:6}" + "".join(f"{row[key]:>10g}" for key in keys))
     return "\n".join([*lines, f"{report['queries']} queries, {report['true']} to be answered with yes"])
 

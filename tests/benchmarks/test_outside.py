@@ -276,6 +276,18 @@ async def test_the_report_counts_by_kind_and_compares_ways() -> None:
     assert report["mcnemar"]["apex"] == {"wrong": 1.0, "right": 1.0}
 
 
+async def test_only_some_ways_are_asked() -> None:
+    ways = ScriptedWays()
+    bench: OutsideBench = ways  # type: ignore[assignment]
+    report = await measured(bench, truths_of(Statement("robust", "blur")), KeptAnswers(None, {}), ways=["ours"])
+    assert (ways.asked, report["right"], report["mcnemar"]) == (2, 2, {})
+    assert not {"fixed", "apex", "share"} & set(report)
+    assert list(report["kinds"]["single"]) == ["ours"]
+    report = await measured(bench, truths_of(Statement("robust", "blur")), KeptAnswers(None, {}), ways=["apex"])
+    assert "right" not in report
+    assert report["apex"]["wrong"] == 1
+
+
 async def test_a_run_goes_on_where_it_was_stopped_and_parts_make_a_whole(tmp_path: Path) -> None:
     ways, file, truths = ScriptedWays(), tmp_path / "answers.jsonl", truths_of(Statement("robust", "blur"))
     bench: OutsideBench = ways  # type: ignore[assignment]

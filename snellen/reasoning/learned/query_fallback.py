@@ -19,7 +19,7 @@ from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.reader import Guess, learned_reader
 from snellen.reasoning.queries import reader as queries
-from snellen.reasoning.queries.abilities import Recognise
+from snellen.reasoning.queries.abilities import Recognise, TellApart
 from snellen.reasoning.queries.bounds import names_another_answer, unexamined_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
@@ -186,10 +186,16 @@ def alike(one: ModelQuery, other: ModelQuery) -> bool:
 
 
 def _unordered(question: ModelQuestion) -> ModelQuestion:
-    """Return a question without what a yes means, its models in one order unless the first is compared with others."""
+    """Return a question without what a yes means, its models in one order unless the first is compared with others.
+
+    Things that are told from one another are in one order, too.
+    """
     of_first = question.comparison is not None and question.comparison.how in {"better", "as good"}
     models = question.models if of_first else tuple(sorted(question.models))
-    return question.model_copy(update={"sense": "open", "models": models})
+    ability = question.ability
+    if isinstance(ability, TellApart):
+        ability = TellApart(kinds=tuple(sorted(ability.kinds, key=str)))
+    return question.model_copy(update={"sense": "open", "models": models, "ability": ability})
 
 
 def _is_contradicted(text: str, query: ModelQuery) -> bool:

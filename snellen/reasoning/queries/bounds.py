@@ -47,7 +47,10 @@ UNEXAMINED: Final[Mapping[str, str]] = {
 _UNEXAMINED: Final = {re.compile(rf"(?<![a-z])(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
 _NUMBERED: Final = re.compile(r"\b(?:only (?:in )?|no (?:more|less|fewer) than )\S*\d", re.IGNORECASE)
 """It bounds a share, where the meaning states one."""
-_AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
+_AT_MOST: Final = re.compile(
+    r"\b(?:at most|no more than|not more than|(?:less|fewer) than (?=\d|five\b|ten\b|fifteen\b|twenty\b|thirty\b))",
+    re.IGNORECASE,
+)
 """In a comparison it denies what would be claimed without it."""
 _COUNT_TO: Final = re.compile(r"\bcount(?:s|ing)? (?:up )?(?:to|as far as) \w+", re.IGNORECASE)
 _EITHER: Final = re.compile(

@@ -51,6 +51,13 @@ def test_what_no_rule_reads_is_understood_where_it_is_sure_and_asked_back_where_
     assert decided_query(UNREAD, [guess(None, CERTAIN), guess(BIRDS, LIKELY)]) is UNREAD
 
 
+def test_things_that_are_told_apart_have_no_order() -> None:
+    hens, robins = meaning("Can clip tell hens from robins?"), meaning("Can clip tell robins from hens?")
+    assert hens != robins
+    assert alike(hens, robins)
+    assert not alike(hens, meaning("Can clip tell hens from horses?"))
+
+
 def test_beside_words_that_mostly_say_what_is_meant_a_meaning_has_to_be_surer() -> None:
     found = QueryGuess(BIRDS, Guess(BIRDS, SURE, ()), bounding=("far better",))
     assert decided_query(UNREAD, [found]) == AmbiguousQuery((BIRDS,))

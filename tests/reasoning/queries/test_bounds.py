@@ -50,6 +50,11 @@ def test_a_word_that_a_meaning_holds_or_that_changes_nothing_is_not_sent_back(te
         ("Does clip always recognize birds?", "Can clip recognize birds?"),
         ("Is no model but clip robust to blur?", "Is clip robust to blur?"),
         ("Does clip never pick what is listed first?", "Does clip favor the first choice?"),
+        (
+            "Is clip better than blip at birds by less than 10 points?",
+            "Is clip better than blip at recognizing birds by more than 10 points?",
+        ),
+        ("Without rain, does clip recognize birds?", "Can clip recognize birds?"),
         ("Is clip stuck on yes or no?", "Does clip always choose the answer yes?"),
         ("Is clip up to counting to three?", "Can clip count things?"),
         ("Is clip up to counting to three, if birds are shown?", "Can clip count birds?"),
