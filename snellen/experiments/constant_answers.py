@@ -95,6 +95,14 @@ class FailedForm:
         return f", {joined} with what it prefers taken out of its scores it is right in {share} % ({low} to {high})"
 
 
+def preference_told(result: Result) -> str:
+    """Tell that a model would be right clearly more often without what it prefers; empty where it would not."""
+    if result.calibrated is None or result.calibrated[1] <= result.average:
+        return ""
+    shares = f"{100 * result.average:.0f} %", f"{100 * result.calibrated[0]:.0f} %"
+    return f"is right in {shares[0]}, and with what it prefers taken out of its scores in {shares[1]}"
+
+
 def failed_form(found: Finding, experiment: Experiment, *, exact: bool) -> FailedForm:
     """Return the form of the answers of a model in the condition of a claim that it failed at.
 

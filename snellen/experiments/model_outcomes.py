@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.constant_answers import LEAST_SHARE, ConstantAnswer, constant_answer, failed_form
+from snellen.experiments.constant_answers import (
+    LEAST_SHARE,
+    ConstantAnswer,
+    constant_answer,
+    failed_form,
+    preference_told,
+)
 from snellen.experiments.design import Design
 from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.report import Experiment, Finding
@@ -50,7 +56,8 @@ class ModelOutcome:
         wordings: Those in which it was asked, in their order, each once; where two are compared, those that decided
             between them although one said nearly always one thing.
         counts: Whether the findings say something about what it sees.
-        leans: Whether it was decided between two of which one said nearly always one thing.
+        leans: Whether it was decided between two of which one said nearly always one thing, or would be right clearly
+            more often without what it prefers.
         asked: The experiments in which it was asked, one for each wording; the first is the one that was planned.
         failures: In how many of them it failed, and not by one answer to all pictures.
         is_seeing: Whether it answered differently to different pictures in one of them.
@@ -89,8 +96,9 @@ class ModelOutcome:
             leaning = _leaning_of_two(experiment, findings)
             told = " and ".join(f"{name} {one}" for name, one in leaning.items())
             asked = AskedWording(design, f"asked “{design.question}” {told}", is_of_form=True, is_told=True)
-            is_constant = any(one.times >= LEAST_SHARE * one.n for one in leaning.values())
-            return replace(outcome, wordings=(asked,) if told else (), counts=not is_constant, leans=bool(told))
+            repeated = [one for one in leaning.values() if isinstance(one, ConstantAnswer)]
+            counts = all(one.times < LEAST_SHARE * one.n for one in repeated)
+            return replace(outcome, wordings=(asked,) if told else (), counts=counts, leans=bool(told))
         remark = ""
         if design.known:
             counted = f"{able.n} of {experiment.units} pictures count"
@@ -237,13 +245,13 @@ def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome
     return "; ".join([*clauses, *remarks])
 
 
-def _leaning_of_two(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, ConstantAnswer]:
-    """Return what models nearly always say that are compared: worse for its words need not be worse at seeing."""
+def _leaning_of_two(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, ConstantAnswer | str]:
+    """Return what models nearly always say, or prefer, that are compared: who is worse for that may see as much."""
     compared = (one.claim for one in findings if one.claim.kind == "better" and one.verdict != "open")
     names = {name for claim in compared for name in claim.models}
-    results = (one for one in experiment.results if one.model in names and not one.plain)
-    said = {one.model: constant_answer(one, _LEANING) for one in results}
-    return {name: constant for name, constant in said.items() if constant is not None}
+    results = [one for one in experiment.results if one.model in names and not one.plain]
+    said = {one.model: constant_answer(one, _LEANING) or preference_told(one) for one in results}
+    return {name: leaning for name, leaning in said.items() if leaning}
 
 
 def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:

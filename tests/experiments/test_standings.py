@@ -186,6 +186,22 @@ def test_scores_decide_whether_a_model_failed_by_its_preferences_or_to_see(
     assert (found.says, found.pending) == (says, pending)
 
 
+@pytest.mark.parametrize(("calibrated", "leans"), [(SEEING, True), ((0.5, 0.4, 0.6, 0.6), False), (None, False)])
+def test_who_would_be_better_without_preferences_is_compared_in_other_words(
+    calibrated: Calibrated | None, *, leans: bool
+) -> None:
+    report = Report(query="Is clip better than blip at recognizing birds?", models=["clip", "blip"], alpha=0.05, seed=0)
+    design = EXAMINER.next_design(report)
+    assert design is not None
+    findings = [Finding(claim=claim, verdict="yes", n=40, mean=0.5) for claim in design.claims]
+    both = [result(design, "").model_copy(update={"model": "clip", "average": 1.0})]
+    both += [result(design, "", calibrated=calibrated).model_copy(update={"model": "blip"})]
+    outcome = ModelOutcome.of(Experiment(design=design, rounds=20, findings=findings, results=both), findings)
+    assert (outcome.leans, outcome.counts, outcome.is_doubtful) == (leans, True, leans)
+    told = "blip is right in 50 %, and with what it prefers taken out of its scores in 90 %"
+    assert [told in one.told for one in outcome.wordings] == [True] * leans
+
+
 async def test_what_scores_say_without_preferences_is_told() -> None:
     report = answered_so("Can it count?", [("no", 0), ("no", None), ("no", 0)], (BLIND, SEEING, None))
     answer = (await EXAMINER.conclude(report)).answers[0].sentence
