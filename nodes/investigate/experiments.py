@@ -294,8 +294,11 @@ def _shards_of(name: str, design: Design, samples: Sequence[Sample], examination
 
 
 def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:
+    of_two = f"{name} {trouble.removeprefix('it ')}" if trouble.startswith("it ") else trouble
     findings = [
-        one.model_copy(update={"trouble": trouble}) if name in {one.claim.model, one.claim.other} else one
+        one.model_copy(update={"trouble": of_two if one.claim.other else trouble})
+        if name in {one.claim.model, one.claim.other}
+        else one
         for one in experiment.findings
     ]
     return experiment.model_copy(update={"findings": findings})

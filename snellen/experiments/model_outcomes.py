@@ -17,6 +17,7 @@ from snellen.experiments.design import Design
 from snellen.experiments.further_wordings import further_wordings
 from snellen.experiments.report import Experiment, Finding
 from snellen.experiments.verdicts import Verdict
+from snellen.reasoning.language.inflection import listing
 
 _ABLE: Final = frozenset({"ability", "plain", "classes"})
 """Kinds of claims that say how often a model is right, or about how many classes."""
@@ -217,6 +218,14 @@ def _came_of(able: Finding) -> str:
         number = len(able.by_class)
         return f"it is right often enough about {able.mean * number:.0f} of {number} kinds"
     return f"it is right in {100 * able.mean:.0f} % of {able.n} pictures"
+
+
+def blind_told(outcomes: Sequence[ModelOutcome]) -> str:
+    """Say which of two models see too little of the pictures as they were."""
+    plain = [one for each in outcomes for one in each.findings if one.claim.kind == "plain" and one.verdict == "no"]
+    names = list(dict.fromkeys(one.claim.model for one in plain))
+    do = "does" if len(names) == 1 else "do"
+    return f"{listing(names)} {do} not recognize enough in the pictures as they were to lose anything"
 
 
 def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome] = ()) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.further_wordings import further_wordings, is_further_wording, is_further_wording_of
-from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
+from snellen.experiments.model_outcomes import ModelOutcome, blind_told, wordings_told
 from snellen.experiments.report import Experiment, Finding
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.experiments.verdicts import TURNED, Verdict
@@ -252,7 +252,7 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     if outcomes and not counting and not left:
         return ModelStanding(name, "open", pending=False, decisive="open", moot=wordings_told(outcomes))
     if _is_blind(counting):
-        moot = "" if left else "one of them does not recognize enough in the pictures as they were to lose anything"
+        moot = "" if left else blind_told(counting)
         return ModelStanding(name, "open", pending=left, decisive="open", moot=moot)
     counting = [one for one in counting if not one.is_blind]
     findings = [one for each in counting for one in each.findings if one.claim.other]

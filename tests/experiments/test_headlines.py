@@ -41,13 +41,21 @@ def answered(says: dict[str, Verdict], *, sense: Sense = "holds", moot: str = ""
     return headline_of(ModelQuestion(models=tuple(says), sense=sense), standings, answers)
 
 
-def ranked(verdicts: dict[tuple[str, str], Verdict], *, sense: Sense = "holds", unasked: str = "") -> str:
+def ranked(
+    verdicts: dict[tuple[str, str], Verdict],
+    *,
+    sense: Sense = "holds",
+    unasked: str = "",
+    under: Condition | None = None,
+) -> str:
     """Return the headline where of some pairs one is better, and the others are not decided."""
     standings = [
         standing_of(f"{one} and {other}", verdicts.get((one, other), "open"), "m" if unasked in (one, other) else "")
         for one, other in combinations(NAMES, 2)
     ]
-    question = ModelQuestion(models=NAMES, comparison=Comparison(how="best"), sense=sense)
+    question = ModelQuestion(
+        models=NAMES, comparison=Comparison(how="best"), sense=sense, condition=under, robust=under is not None
+    )
     return headline_of(question, standings, [Answer(about=one.about, sentence="s") for one in standings])
 
 
@@ -127,6 +135,9 @@ def test_a_ranking_is_an_order_with_ties() -> None:
     assert ranked(chain, sense="fails") == "d is worst at recognizing things; then c; then b; then a."
     assert ranked({}) == "Which of a, b, c and d is best at recognizing things is not decided."
     assert ranked(better, unasked="c").endswith("then a and d, not told apart; c cannot be compared.")
+    fog = Condition(change=Change(type="foggy weather"))
+    assert ranked(better, under=fog).startswith("b is most robust to ")
+    assert ranked(chain, sense="fails", under=fog).startswith("d is least robust to ")
 
 
 @given(st.dictionaries(st.sampled_from(list(combinations(NAMES, 2))), st.sampled_from(["yes", "no", "open"])))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from snellen.experiments.verdicts import Polarity, Verdict
 
 _LONGEST: Final = 690
+_SUPERLATIVES: Final = {
+    "better": "best", "worse": "worst", "more robust": "most robust", "less robust": "least robust",
+}  # fmt: skip
 """Characters of a sentence, which may begin with "Yes, "."""
 
 
@@ -246,6 +249,12 @@ def _adjective(question: ModelQuestion, *, of_property: bool = False) -> tuple[s
     if question.robust:
         return "less robust" if is_worse else "more robust", f"to {_condition(question)}{_while(question)}"
     return "worse" if is_worse else "better", f"at {what_is_examined(question)}"
+
+
+def superlative(question: ModelQuestion) -> str:
+    """Return what the first of several models is: best at something, or most robust to something."""
+    adjective, what = _adjective(question)
+    return f"{_SUPERLATIVES[adjective]} {what}"
 
 
 def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.examiners.answer_sentences import claimed, extreme_found, property_of, what_is_examined
+from snellen.experiments.examiners.answer_sentences import claimed, extreme_found, property_of, superlative
 from snellen.experiments.examiners.quantified_headlines import quantified_headline
 from snellen.experiments.report import verdict_of
 from snellen.experiments.standings import ModelStanding
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 _LONGEST: Final = 600
-_SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
 
 
 def headline_of(
@@ -181,17 +180,17 @@ def _ranking(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str
             better, other = (first, second) if one.says == "yes" else (second, first)
             ahead[better if worst else other].add(other if worst else better)
     groups = _groups(ahead, [name for name in question.models if name in asked])
-    superlative = f"{_SUPERLATIVES[question.sense]} at {what_is_examined(question)}"
+    first_of_all = superlative(question)
     left = [name for name in question.models if name not in asked]
     unasked = f"; {listing(left)} cannot be compared" if left else ""
     if not groups:
-        return f"Which model is {superlative} cannot be said."
+        return f"Which model is {first_of_all} cannot be said."
     if len(groups) == 1 and len(groups[0]) > 1:
-        return f"Which of {listing(groups[0])} is {superlative} is not decided{unasked}."
+        return f"Which of {listing(groups[0])} is {first_of_all} is not decided{unasked}."
     order = ["", *(f"; then {_tied(group)}" for group in groups[1:])]
     if len(groups[0]) == 1:
-        return f"{groups[0][0]} is {superlative}{''.join(order)}{unasked}."
-    return f"Which of {listing(groups[0])} is {superlative} is not decided{''.join(order)}{unasked}."
+        return f"{groups[0][0]} is {first_of_all}{''.join(order)}{unasked}."
+    return f"Which of {listing(groups[0])} is {first_of_all} is not decided{''.join(order)}{unasked}."
 
 
 def _groups(ahead: Mapping[str, set[str]], names: Sequence[str]) -> list[list[str]]:
