@@ -181,16 +181,15 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
     page.reload()
 
     story, head = page.locator("#inquiry-trace"), page.locator("#inquiry-head")
-    for _ in ("other words", "yet other words"):
-        expect(head).to_contain_text("waiting for approval")
-        page.locator("#inquiry-allow").click()
-        expect(head).not_to_contain_text("waiting for approval")
+    expect(head).to_contain_text("waiting for approval")  # to ask in other words
+    page.locator("#inquiry-allow").click()
+    expect(head).not_to_contain_text("waiting for approval")
     expect(head).to_contain_text("finished")
     expect(story).to_contain_text("No, llava-upright is not good at telling left from right")
     expect(story).to_contain_text(
         "2.3 million parameters, trained in the microworld with planted weaknesses; not LLaVA"
     )
-    expect(story.locator(".sn-claim")).to_have_count(3)
+    expect(story.locator(".sn-claim")).to_have_count(2)
     assert story.locator(".sn-samples image").count() >= 6
     report = page.locator("#inquiry-report")
     report.get_by_text("Explore the evidence").click()
