@@ -17,7 +17,6 @@ from typing import Final
 from reader_training.example import Example
 from reader_training.examples import ExampleMaker, worded
 from snellen.reasoning.language.inflection import plural
-from snellen.reasoning.learned.mentions import BREAK
 from snellen.reasoning.learned.named_text import AMBIGUOUS
 
 _LEAST: Final = 3
@@ -34,18 +33,17 @@ def ambiguous(examples: Iterable[Example], known: AbstractSet[str]) -> list[str]
         examples: Without stand-ins.
         known: All names.
     """
-    singular = {plural(name): name for name in known if plural(name) in known}
+    singular = {plural(name): name for name in sorted(known) if plural(name) in known}
     said, left = Counter[str](), Counter[str]()
     for each in examples:
         words, copied = each.text.words, {action for action in each.actions if isinstance(action, int)}
-        now = words.index(BREAK) if BREAK in words else -1
         used = {place for number in copied for span in each.text.mentions[number].spans for place in range(*span)}
         names = {
             (" ".join(words[start:end]), start in used)
             for mention in each.text.mentions
             if mention.kind in _NAMES
             for start, end in mention.spans
-            if start > now
+            if start >= each.text.begins
         }
         said.update(singular.get(name, name) for name, _ in names)
         left.update(singular.get(name, name) for name, is_used in names if not is_used)

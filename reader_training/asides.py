@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from reader_training.examples import WORDINGS
-from snellen.reasoning.learned.mentions import BREAK, MentionedText, TextMention
+from snellen.reasoning.learned.mentions import MentionedText, TextMention
 from snellen.reasoning.reading.words import tokens
 
 _AFTER: Final = 1 / 3
@@ -51,7 +51,7 @@ class Asides:
         if dice.random() < _AFTER:
             return MentionedText((*text.words, *dice.choice(self.after[of_pictures])), text.mentions)
         aside = dice.choice(self.before[of_pictures])
-        start = text.words.index(BREAK) + 1 if BREAK in text.words else 0
+        start = text.begins
         words = (*text.words[:start], *aside, *text.words[start:])
         return MentionedText(words, tuple(_moved(each, start, len(aside)) for each in text.mentions))
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from reader_training.examples import WORDINGS
+from reader_training.examples import WORDINGS, wordings_of
 from snellen.reasoning.learned.bounding_words import BOUNDING, form_of, key_of
 from snellen.reasoning.queries.bounds import unexamined_words
 from snellen.reasoning.queries.model_query import ModelQuery
@@ -26,19 +25,11 @@ _UNANSWERABLE: Final = 0.25
 _QUERY: Final = TypeAdapter(ModelQuery)
 
 
-def _worded() -> Iterator[tuple[str, ModelQuery]]:
-    file = WORDINGS / "models.jsonl"
-    meanings = {row["id"]: row["meaning"] for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
-    for line in file.with_suffix(".tsv").read_text(encoding="utf-8").splitlines():
-        identity, _, text = line.partition("\t")
-        if text.strip() not in {"", "-"} and identity in meanings:
-            yield text, _QUERY.validate_python(meanings[identity])
-
-
 def main() -> None:
     """Derive the forms and write them."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
-    for text, query in _worded():
+    for row, text in wordings_of(WORDINGS / "models.jsonl"):
+        query = _QUERY.validate_python(row["meaning"])
         for key in set(map(key_of, unexamined_words(text, query))):
             forms[key].update({form_of(each) for each in query.questions})
     unanswerable = Counter(

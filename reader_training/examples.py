@@ -116,16 +116,21 @@ def held_out(identity: str) -> bool:
     return zlib.crc32(identity.encode()) % _PARTS == 0
 
 
+def wordings_of(file: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the rows of a file of meanings, each with what people made of it beside that file."""
+    meanings = {row["id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+    for line in file.with_suffix(".tsv").read_text(encoding="utf-8").splitlines():
+        identity, _, text = line.partition("\t")
+        if text.strip() not in {"", "-"} and identity in meanings:
+            yield meanings[identity], text
+
+
 def worded(make: ExampleMaker) -> Iterator[Example]:
     """Yield what people wrote; of what needs nothing before it, some after another instruction."""
     before = [row["echo"] for row in rows("pictures", 3_000, 79)]
     for file in sorted(WORDINGS.glob("*.jsonl")):
-        meanings = {row["id"]: row for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
-        for line in file.with_suffix(".tsv").read_text(encoding="utf-8").splitlines():
-            identity, _, text = line.partition("\t")
-            if text.strip() in {"", "-"} or identity not in meanings:
-                continue
-            row, validation = meanings[identity], held_out(file.stem + identity)
+        for row, text in wordings_of(file):
+            validation = held_out(file.stem + row["id"])
             yield from make(f"worded {file.stem}", text, row, validation=validation)
             chance = zlib.crc32(text.encode())
             if file.stem == "pictures" and chance % 3 == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from snellen.models.under_test import Ranking
 from snellen.scoring import calibrated_choices, wilson_interval
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def calibrated_accuracy(
     if len(known) < len(samples) or any(one.basis not in {"tokens", "similarity"} for one in known):
         return None
     choices, answers = design.choices, [design.arms[sample.arm].answer for sample in samples]
-    scores = [[sum(row) / len(row) for row in one.scores] for one in known]
+    scores = [Ranking(one.scores).means for one in known]
     found = calibrated_choices(scores, list(map(choices.index, answers)))
     if found is None:
         return None

@@ -123,21 +123,21 @@ class MentionedText:
         return any(word.isalpha() for place, word in enumerate(self.words) if place not in named)
 
     @property
+    def begins(self) -> int:
+        """The place of the first word that is said now."""
+        return self.words.index(BREAK) + 1 if BREAK in self.words else 0
+
+    @property
     def words_now(self) -> tuple[str, ...]:
         """The words that are said now, in lower case."""
-        said_before = self.words.index(BREAK) if BREAK in self.words else -1
-        return tuple(word.casefold() for word in self.words[said_before + 1 :])
+        return tuple(word.casefold() for word in self.words[self.begins :])
 
     @property
     def plain_words(self) -> tuple[str, ...]:
         """The words that are said now and name nothing, in lower case, each once."""
         named = {place for each in self.mentions for start, end in each.spans for place in range(start, end)}
-        said_before = self.words.index(BREAK) if BREAK in self.words else -1
-        plain = (
-            word.casefold()
-            for place, word in enumerate(self.words)
-            if place > said_before and place not in named and word.isalpha()
-        )
+        said = enumerate(self.words[self.begins :], self.begins)
+        plain = (word.casefold() for place, word in said if place not in named and word.isalpha())
         return tuple(dict.fromkeys(plain))
 
     @property

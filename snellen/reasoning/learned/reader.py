@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.reasoning.learned.languages import PICTURES, QUERIES, START, action_number
-from snellen.reasoning.learned.mentions import BREAK, KINDS, MentionedText, TextMention
+from snellen.reasoning.learned.mentions import KINDS, MentionedText, TextMention
 from snellen.reasoning.learned.typed_actions import Action, NoSuchMeaning, TypedActions
 from snellen.reasoning.learned.word_requirements import unmet
 from snellen.reasoning.meanings.canonical import canonical
@@ -174,11 +174,10 @@ def _unused(text: MentionedText, actions: Sequence[Action]) -> tuple[tuple[str, 
         for start, end in text.mentions[action].spans
         for place in range(start, end)
     }
-    said_before = text.words.index(BREAK) if BREAK in text.words else -1
     left = [
         (" ".join(text.words[slice(*mention.spans[-1])]), mention, mention.optional or _is_the_speakers(text, mention))
         for mention in text.mentions
-        if mention.spans[-1][0] > said_before
+        if mention.spans[-1][0] >= text.begins
         and not taken & {place for first, last in mention.spans for place in range(first, last)}
     ]
     surely = tuple(words for words, _, is_optional in left if not is_optional)
